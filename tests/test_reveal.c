@@ -18,6 +18,7 @@ struct subject {
   const uint32_t *parent; /* a random tree's */
   const struct fold_tree *tree;
   struct fold_tree_arithmetic how;
+  const char *aligned; /* the order of rows whose addresses are aligned */
   unsigned calls;
 };
 
@@ -396,6 +397,55 @@ Test(reveal, a_tree_that_depends_on_the_batch_is_told_with_that_of_one_row) {
                 names(&revealed, "host/reverse"),
             "%s %s", revealed.name, revealed.why);
   fold_revealed_free(&revealed);
+}
+
+/* As by loads of four neighbours, which need aligned rows: one row in four is added as a row alone is. */
+static fold_status by_address(void *context, size_t rows, void *out) {
+  struct subject *s = context;
+  const struct fold_summer all = s->summer;
+  s->calls++;
+  for (size_t r = 0; r < rows; r++) {
+    s->order = fold_order_find(r % 4 == 0 ? s->aligned : "host/reverse");
+    for (unsigned k = 0; k < all.factors; k++) s->summer.in[k] = (float *)all.in[k] + r * all.n;
+    by_order(s, 1, (float *)out + r);
+  }
+  s->summer = all;
+  return fold_ok();
+}
+
+static void expect_row_alone(fold_sum_rows *sum, const char *aligned, const char *name, unsigned factors,
+                             unsigned most) {
+  struct subject s = {.aligned = aligned, .summer.factors = factors};
+  struct fold_revealed revealed = reveal_usual(&s, sum, 301, FOLD_F32);
+  cr_expect(revealed.kind == FOLD_REVEALED_TREE && names(&revealed, name) && revealed.place[0] && revealed.rows == 1,
+            "%s '%s' %s", fold_revealed_text(revealed.kind), revealed.name, revealed.why);
+  cr_expect(s.calls == revealed.launches && s.calls < most, "%u calls, %llu launches, %llu pairs", s.calls,
+            (unsigned long long)revealed.launches, (unsigned long long)revealed.probes);
+  fold_revealed_free(&revealed);
+}
+
+/* Of these launches 400 have test data. 900 pairs, or 500 pairs and 301 products, would take one each. */
+Test(reveal, a_row_alone_is_probed_in_the_rows_of_launches_that_are_added_like_it) {
+  expect_row_alone(by_address, "rows/par_16", "rows/par_16", 1, 500);
+  expect_row_alone(by_address, "dot/sequential_fma", "dot/sequential_fma", 2, 500);
+}
+
+/* No row of a launch of several is added like a row alone if it holds masks. */
+static fold_status by_address_and_values(void *context, size_t rows, void *out) {
+  struct subject *s = context;
+  const struct fold_summer all = s->summer;
+  by_address(context, rows, out);
+  for (size_t r = 0; rows > 1 && r < rows; r++) {
+    s->summer.in[0] = (float *)all.in[0] + r * all.n;
+    s->order = fold_order_find("host/pairwise");
+    if (fabsf(((float *)s->summer.in[0])[0]) == 0x1p-63f) by_order(s, 1, (float *)out + r);
+  }
+  s->summer = all;
+  return fold_ok();
+}
+
+Test(reveal, a_row_alone_is_probed_alone_if_others_show_another_tree) {
+  expect_row_alone(by_address_and_values, "rows/par_16", "rows/par_16", 1, 10000);
 }
 
 static fold_status failing(void *context, size_t rows, void *out) {

@@ -48,13 +48,14 @@ fold_status fold_tree_ask_fused(const struct fold_summer *s, struct fold_tree *t
   tree->fused = calloc(tree->n, 1);
   fold_status status =
       partner && out && tree->fused ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu terms", s->n);
-  for (size_t first = 0; first < s->n && status.code == FOLD_OK; first += s->rows) {
-    const size_t n = s->n - first < s->rows ? s->n - first : s->rows;
-    for (size_t r = 0; r < n; r++) write_row(s, r, (uint32_t)(first + r), partner[first + r]);
+  for (size_t first = 0, rows = fold_probed_rows(s); first < s->n && status.code == FOLD_OK; first += rows) {
+    const size_t n = s->n - first < rows ? s->n - first : rows;
+    for (size_t k = 0; k < n; k++) write_row(s, fold_probed_row(s, k), (uint32_t)(first + k), partner[first + k]);
     status = s->sum(s->context, s->rows, out);
     ++*launches;
-    for (size_t r = 0; r < n && status.code == FOLD_OK; r++)
-      tree->fused[first + r] = fold_bits_class(s->result, fold_bits_load(s->result, out, r)) != FOLD_ZERO;
+    for (size_t k = 0; k < n && status.code == FOLD_OK; k++)
+      tree->fused[first + k] =
+          fold_bits_class(s->result, fold_bits_load(s->result, out, fold_probed_row(s, k))) != FOLD_ZERO;
   }
   free(partner);
   free(out);

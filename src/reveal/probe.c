@@ -81,16 +81,17 @@ void fold_prober_close(struct fold_prober *p) {
   free(p->out);
 }
 
-/* How many units came out of a row; NAN if the result is not a count. */
+/* How many units came out of a probed row; NAN if the result is not a count. */
 static double count_of(const struct fold_prober *p, size_t row, size_t most) {
   const struct fold_summer *s = p->summer;
-  const double sum = fold_bits_to_double(s->result, fold_bits_load(s->result, p->out, row));
+  const double sum = fold_bits_to_double(s->result, fold_bits_load(s->result, p->out, fold_probed_row(s, row)));
   const double count = ldexp(sum, -p->masks.unit);
   return count >= 0 && count <= (double)most && count == floor(count) ? count : NAN;
 }
 
 static unsigned char *row_of(const struct fold_prober *p, size_t row) {
-  return (unsigned char *)p->summer->in[0] + row * p->summer->n * fold_dtype_size(p->summer->dtype);
+  const struct fold_summer *s = p->summer;
+  return (unsigned char *)s->in[0] + fold_probed_row(s, row) * s->n * fold_dtype_size(s->dtype);
 }
 
 static void write_masks(const struct fold_prober *p, size_t row, const struct fold_pair *pair) {
@@ -106,7 +107,7 @@ static void write_probe(const struct fold_prober *p, size_t row, size_t part, co
 }
 
 /* Runs probes first to last. Probe k is part k % parts of pair k / parts; if pairs is NULL, rows hold only units. All
- * launches are full: rows after the last probe keep what they held. */
+ * launches are full: rows without a probe keep what they held. */
 static fold_status launch(struct fold_prober *p, const struct fold_pair *pairs, size_t first, size_t last) {
   for (size_t k = first; k < last; k++) write_probe(p, k - first, k % p->parts, pairs ? &pairs[k / p->parts] : NULL);
   p->launches++;
@@ -129,7 +130,7 @@ static void take_answer(const struct fold_prober *p, struct fold_pair *pair, siz
 }
 
 fold_status fold_prober_ask(struct fold_prober *p, struct fold_pair *pairs, size_t n) {
-  const size_t all = n * p->parts, rows = p->summer->rows;
+  const size_t all = n * p->parts, rows = fold_probed_rows(p->summer);
   for (size_t first = 0; first < all; first += rows) {
     const size_t last = all - first < rows ? all : first + rows;
     FOLD_TRY(launch(p, pairs, first, last));
@@ -168,7 +169,7 @@ struct fold_asker fold_prober_asker(struct fold_prober *p) {
 }
 
 fold_status fold_prober_count(struct fold_prober *p, bool *right, char why[200]) {
-  const size_t rows = p->summer->rows;
+  const size_t rows = fold_probed_rows(p->summer);
   *right = true;
   for (size_t first = 0; first < p->parts && *right; first += rows) {
     const size_t last = p->parts - first < rows ? p->parts : first + rows;

@@ -25,6 +25,7 @@ void fold_revealed_free(struct fold_revealed *revealed) { fold_tree_free(&reveal
  * launch, `before` those of the launch before it. */
 struct proof {
   const struct fold_summer *summer;
+  size_t most; /* the rows of the largest launch */
   struct fold_revealed *revealed;
   unsigned char *in[FOLD_INPUTS], *want;
   uint64_t *got, *out, *before;
@@ -41,8 +42,8 @@ static fold_status open_proof(struct proof *p) {
   for (unsigned k = 0; k < s->factors; k++) p->in[k] = malloc(p->rows * row_bytes(s) + 1);
   p->want = malloc(p->rows * 8);
   p->got = malloc(p->rows * 8);
-  p->out = malloc((s->rows + 1) * 8);
-  p->before = malloc((s->rows + 1) * 8);
+  p->out = malloc((p->most + 1) * 8);
+  p->before = malloc((p->most + 1) * 8);
   if (!p->in[0] || (s->factors > 1 && !p->in[1]) || !p->want || !p->got || !p->out || !p->before)
     return fold_error(FOLD_NO_MEMORY, "not enough memory to test a tree of %zu terms", s->n);
   for (size_t r = 0; r < p->rows; r++) {
@@ -282,10 +283,57 @@ static fold_status reveal(struct proof *p, bool *alone) {
 }
 
 static fold_status reveal_in(const struct fold_summer *summer, struct fold_revealed *revealed, bool *alone) {
-  struct proof proof = {.summer = summer, .revealed = revealed};
+  struct proof proof = {.summer = summer, .most = summer->rows, .revealed = revealed};
   fold_status status = open_proof(&proof);
   if (status.code == FOLD_OK) status = reveal(&proof, alone);
   close_proof(&proof);
+  return status;
+}
+
+/* Finds the rows of full launches that have the bits of a row alone. */
+static fold_status find_places(struct proof *alone, const struct fold_summer *full, size_t *place, size_t *places) {
+  enum { LAUNCHES = 30, STEP = 7 };
+  *places = full->rows;
+  for (size_t r = 0; r < full->rows; r++) place[r] = r;
+  for (size_t k = 0; k<LAUNCHES && * places> 1; k++) {
+    size_t same = 0;
+    FOLD_TRY(launch(alone, k * STEP, full->rows));
+    for (size_t i = 0; i < *places; i++)
+      if (is_same(alone, proof_row(alone, k * STEP, place[i]), result_of(alone, place[i]))) place[same++] = place[i];
+    *places = same;
+  }
+  return fold_ok();
+}
+
+/* Reveals the tree of a row alone. A launch for each probe takes long, so probes are put to those rows of full launches that seem to be
+ * added like a row alone. Their tree is tested on a row alone; if it fails, each probe has its own launch. */
+static fold_status reveal_alone(struct proof *p, const struct fold_summer *full, size_t *place) {
+  struct fold_summer probed = *full;
+  FOLD_TRY(repeat_proof(p));
+  if (p->revealed->kind == FOLD_REVEALED_VARIES) return fold_ok();
+  probed.place = place;
+  FOLD_TRY(find_places(p, full, place, &probed.places));
+  if (probed.places > 1) {
+    FOLD_TRY(probe(&probed, p->revealed));
+    FOLD_TRY(judge(p));
+    if (p->revealed->kind != FOLD_REVEALED_VALUES && p->revealed->kind != FOLD_REVEALED_NO_TREE) return fold_ok();
+    fold_tree_free(&p->revealed->tree);
+    p->revealed->why[0] = '\0';
+  }
+  FOLD_TRY(probe(p->summer, p->revealed));
+  return judge(p);
+}
+
+static fold_status reveal_row(const struct fold_summer *summer, struct fold_revealed *revealed) {
+  struct fold_summer one = *summer;
+  one.rows = 1;
+  struct proof proof = {.summer = &one, .most = summer->rows, .revealed = revealed};
+  size_t *place = malloc(summer->rows * sizeof *place);
+  fold_status status = fold_error(FOLD_NO_MEMORY, "not enough memory to probe %zu rows", summer->rows);
+  if (place) status = open_proof(&proof);
+  if (status.code == FOLD_OK) status = reveal_alone(&proof, summer, place);
+  close_proof(&proof);
+  free(place);
   return status;
 }
 
@@ -318,20 +366,18 @@ fold_status fold_reveal_launches(const struct fold_summer *summer, struct fold_r
 }
 
 fold_status fold_reveal(const struct fold_summer *summer, struct fold_revealed *revealed) {
-  bool alone, ignored;
+  bool alone;
   FOLD_TRY(open_revealed(summer, revealed));
   FOLD_TRY(reveal_in(summer, revealed, &alone));
   if (!alone) {
     /* A row's bits depend on its launch, so reveal the tree of one row alone. */
-    struct fold_summer one = *summer;
     struct fold_revealed batch = *revealed;
-    one.rows = 1;
     *revealed = (struct fold_revealed){.kind = FOLD_REVEALED_TREE, .rows = 1, .by_batch = !batch.place[0]};
     revealed->probes = batch.probes, revealed->launches = batch.launches;
     const bool found = batch.kind == FOLD_REVEALED_TREE && batch.tree.n > 0;
     fold_status status = found ? fold_tree_fingerprint(&batch.tree, &revealed->batch_print) : fold_ok();
     fold_tree_free(&batch.tree);
-    if (status.code == FOLD_OK) status = reveal_in(&one, revealed, &ignored);
+    if (status.code == FOLD_OK) status = reveal_row(summer, revealed);
     memcpy(revealed->place, batch.place, sizeof batch.place);
     if (status.code == FOLD_OK && revealed->kind == FOLD_REVEALED_TREE) status = forget_same(revealed);
     if (status.code != FOLD_OK) return status;

@@ -23,7 +23,16 @@ struct fold_summer {
   enum fold_dtype dtype, accumulator, result;
   unsigned factors;      /* of each term; if 2, the second factors are in in[1] */
   void *in[FOLD_INPUTS]; /* rows x n elements each, written here before each call */
+  /* The rows of a full launch that probes are put to, in rising order; NULL: all rows. */
+  const size_t *place;
+  size_t places;
 };
+static inline size_t fold_probed_rows(const struct fold_summer *summer) {
+  return summer->place ? summer->places : summer->rows;
+}
+static inline size_t fold_probed_row(const struct fold_summer *summer, size_t k) {
+  return summer->place ? summer->place[k] : k;
+}
 
 enum fold_revealed_kind {
   FOLD_REVEALED_TREE,   /* a tree, which replays */
