@@ -8,6 +8,7 @@
 
 #include <criterion/criterion.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,15 @@ static inline void shell_slurp(const char *path, char *text, size_t size) {
   if (file) fclose(file);
 }
 
+/* As in a terminal. Who started the suite may ignore signals, or block them: a script's shell, for what it runs in the
+ * background; nohup. */
+static inline void shell_take_signals(void) {
+  sigset_t none;
+  sigemptyset(&none);
+  for (int number = 1; number < 32; number++) signal(number, SIG_DFL);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 /* Starts the command line that s->ran holds. */
 static inline void shell_start(struct shell *s) {
   char line[4000];
@@ -51,6 +61,7 @@ static inline void shell_start(struct shell *s) {
            FOLDPROOF, FOLDPROOF_MUTANTS, s->ran, s->logs.folder, s->logs.folder);
   s->running = fork();
   if (s->running == 0) {
+    shell_take_signals();
     execl("/bin/sh", "sh", "-c", line, (char *)NULL);
     _exit(127);
   }

@@ -136,11 +136,10 @@ Test(supervise, a_run_that_hangs_ends_at_the_limit_and_a_subject_that_often_does
   shell_close(s);
 }
 
-/* One signal is enough, whatever a subject is at. The suite itself may run under nohup. */
+/* One signal is enough, whatever a subject is at. */
 Test(supervise, a_signal_ends_a_run_that_hangs) {
   static const char *const signals[] = {"INT", "TERM", "HUP"};
   struct shell *s = shell_open();
-  signal(SIGHUP, SIG_DFL);
   for (size_t i = 0; i < 3; i++) {
     shell_run(s,
               "export FOLD_SEEN=$PWD/seen; $M verify --timeout 1000 --claims bounded --subjects "
@@ -157,7 +156,6 @@ Test(supervise, a_signal_ends_a_run_that_hangs) {
 /* As a terminal does that is closed: what a program runs is in no group that the terminal knows. nohup stays in force. */
 Test(supervise, a_hangup_ends_what_a_program_runs) {
   struct shell *s = shell_open();
-  signal(SIGHUP, SIG_DFL);
   shell_run(s,
             "$M verify --timeout 1000 --claims run_to_run --fixtures 'normal/f32/sum/3x1000/*' --exec "
             "'read asked; case $asked in *describe*) echo \"{\\\"name\\\": \\\"mine/sum\\\"}\";; "
@@ -252,6 +250,17 @@ Test(supervise, children_are_heard_of_whatever_the_parent_ignores) {
   shell_run(s, "timeout -s KILL 60 env --ignore-signal=CHLD $M verify --subjects host/reverse,fatal/crashes " CASES);
   EXPECT_CODE(s, 99);
   expect_row(s, "host/reverse", "fresh_process", 3, 0);
+  shell_close(s);
+}
+
+Test(supervise, a_signal_that_was_blocked_at_the_start_ends_a_run) {
+  struct shell *s = shell_open();
+  shell_run(s,
+            "export FOLD_SEEN=$PWD/seen; timeout -s KILL 60 env --block-signal=TERM $M verify --timeout 1000 --claims bounded "
+            "--subjects fatal/hangs " CASES " & p=$!; " AWAIT_HANG
+            "kill $(cat /proc/$p/task/$p/children); wait $p");
+  EXPECT_CODE(s, 99);
+  expect_text(s, "interrupted: ");
   shell_close(s);
 }
 

@@ -39,6 +39,14 @@ static void on_end(int number) {
  * programs that are started would inherit. */
 static void on_size(int number) { (void)number; }
 
+/* A program inherits which signals are blocked, and whoever started this one may have forgotten that some are: neither
+ * Ctrl-C nor a subject's own alarm would come. Signals that are ignored stay so, since nohup and shells mean that. */
+static void unblock_signals(void) {
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 static void watch_signals(void) {
   static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU};
   struct sigaction now;
@@ -65,6 +73,7 @@ void fold_process_begin(void) {
   fill_descriptors();
   owner = getpid();
   returned = parsing = false;
+  unblock_signals();
   watch_signals();
   on_exit(at_exit, NULL);
 }
