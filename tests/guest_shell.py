@@ -7,6 +7,8 @@ import pathlib
 import subprocess
 import sys
 
+import usual_signals  # noqa: F401
+
 FOLDPROOF, LIBRARY, GUESTS, CC = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]), sys.argv[4].split()
 EXAMPLES = LIBRARY / "examples"
 

@@ -67,9 +67,9 @@ def check_launches(folder):
     """A command that is not told of threads takes no other number of them; one that is told is judged by it. Some hundred are started."""
     for threads in range(1024):
         write_result(folder / f"{threads}.npy", threads > 1)
-    code, out, err = verify("--exec", f"cp {folder}/0.npy {{out}}", "--claims", "launch_invariant", *ONE)
+    code, out, err = verify("--exec", f"cp '{folder}'/0.npy {{out}}", "--claims", "launch_invariant", *ONE)
     assert code == 77 and counts_of(out, "launch_invariant")[2] > 0 and "it takes no other launch" in out, (code, out, err)
-    code, out, err = verify("--exec", f"cp {folder}/{{threads}}.npy {{out}}", "--claims", "launch_invariant", *ONE)
+    code, out, err = verify("--exec", f"cp '{folder}'/{{threads}}.npy {{out}}", "--claims", "launch_invariant", *ONE)
     assert code == 1 and "violates launch_invariant" in out and "with 2 threads" in out, (code, out, err)
     code, out, err = verify("--exec", f"{MEDDLER} by_threads", "--claims", "launch_invariant", *ONE)
     assert code == 1 and "violates launch_invariant" in out, (code, out, err)
@@ -92,8 +92,8 @@ def check_flood(folder):
     program = folder / "flood"
     program.write_text(FLOOD)
     program.chmod(0o755)
-    for command, code in ((program, 2), (f"{program} {{in}} {{out}}", 99)):
-        done = verify("--exec", str(command), "--claims", "bounded", *ONE)
+    for command, code in ((f"'{program}'", 2), (f"'{program}' {{in}} {{out}}", 99)):
+        done = verify("--exec", command, "--claims", "bounded", *ONE)
         assert done[0] == code and "ended with exit code 3" in done[1] + done[2], done
         assert int((folder / "parts").read_text()) < 500, "half of what was written was kept in memory"
 

@@ -15,4 +15,5 @@ except ImportError:
     print("skipped: no numpy here")
     sys.exit(77)
 os.environ.update(FOLDPROOF_LIBRARY=LIBRARY, FOLDPROOF_FIXTURES=FIXTURES)
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+sys.path[:0] = [str(Path(__file__).resolve().parents[2] / "python"), str(Path(__file__).resolve().parents[1])]
+import usual_signals  # noqa: E402, F401

@@ -89,7 +89,7 @@ if len(os.sched_getaffinity(0)) < 2:
 
 class State(unittest.TestCase):
     def tearDown(self):
-        subprocess.run(["pkill", "-P", str(os.getpid()), "sleep"])
+        subprocess.run(["pkill", "-KILL", "-P", str(os.getpid()), "sleep"])
         try:
             while os.waitpid(-1, os.WNOHANG) != (0, 0):
                 pass
