@@ -167,6 +167,11 @@ for subject, dtypes in ("zero_is_42", "f32"), ("from_zero", "f32"), ("infinite_i
 # One element of a long message, of a quarter of its values. How often each element was tried so that its order shows is told.
 one = maps("rarely", 10000, code=1)[0]
 expect("first element 7001" in one["trees"][0]["why"], f"rarely: {one['trees']}")
+# Threads share the elements of a message, and the counts do not depend on them.
+os.environ["OMP_NUM_THREADS"] = "1" if len(os.sched_getaffinity(0)) > 1 else "3"
+other = maps("rarely", 10000, code=1)[0]
+del os.environ["OMP_NUM_THREADS"]
+expect({**other, "seconds": 0} == {**one, "seconds": 0}, f"rarely, by other threads: {other}")
 two = maps("in_turn", 40, ranks=2)[0]["trees"][0]
 expect(two["untold_elements"] == 40 and two["telling"] == two["told_most"] == 0, f"two ranks: {two}")
 few = maps("in_turn", "1000,3000", ranks=3)
