@@ -167,6 +167,8 @@ Test(process, each_timer_is_named_and_stopped_but_those_that_were_there) {
 }
 
 Test(process, the_mask_of_modes_and_the_priority_are_named_and_put_back) {
+  if (getpriority(PRIO_PROCESS, 0) > 17 && setpriority(PRIO_PROCESS, 0, 0) != 0)
+    cr_skip("nothing is below this process's priority");
   const int priority = getpriority(PRIO_PROCESS, 0) + 1; /* not what a process begins with */
   cr_assert_eq(setpriority(PRIO_PROCESS, 0, priority), 0);
   umask(027);
