@@ -1,7 +1,8 @@
 /* probe.c: masks, and the answers to them.
  *
  * M = 1.5 x 2^m lies in the middle of its binade, where neighbours are 2^(m - p + 1) apart in an accumulator of p bits. It absorbs s units
- * of 2^u, in whatever portions they come, if s 2^u < 2^(m - p). They are counted exactly if s is at most 2^p, and 2^q for a result of q
+ * of 2^u, in whatever portions they come, if s 2^u < 2^(m - p); where a node of several operands keeps EXTRA bits below the last one, if
+ * s 2^u < 2^(m - p - EXTRA). They are counted exactly if s is at most 2^p, and 2^q for a result of q
  * bits. Both limit how many units a row may have; the terms are cut into parts of that size, and a pair takes one row for each part.
  */
 #include <math.h>
@@ -20,12 +21,14 @@ static int unit_of(struct fold_format f) { return f.emin < -100 ? f.emin / 2 : f
 static int greater(int a, int b) { return a > b ? a : b; }
 static int smaller(int a, int b) { return a < b ? a : b; }
 
+enum { EXTRA = 3 }; /* as FOLD_CUT_3 */
+
 fold_status fold_masks_of(enum fold_dtype dtype, enum fold_dtype accumulator, enum fold_dtype result,
                           struct fold_masks *masks) {
   const struct fold_format t = fold_format_of(dtype), a = fold_format_of(accumulator), r = fold_format_of(result);
   masks->mask = smaller(mask_of(t), mask_of(a));
   masks->unit = greater(unit_of(t), greater(fold_format_least(a), fold_format_least(r)));
-  const int swallowed = masks->mask - a.precision - masks->unit, counted = smaller(a.precision, r.precision);
+  const int swallowed = masks->mask - a.precision - EXTRA - masks->unit, counted = smaller(a.precision, r.precision);
   masks->most = 0;
   if (swallowed > 0) masks->most = ((size_t)1 << smaller(swallowed, 30)) - 1;
   if (masks->most > (size_t)1 << smaller(counted, 30)) masks->most = (size_t)1 << smaller(counted, 30);
