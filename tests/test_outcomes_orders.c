@@ -30,42 +30,46 @@ static void make_long(enum fold_dtype dtype, int kind, size_t n, void *in, uint6
 
 /* The product of that order is what its replay gives, within the error that is said; and a result is judged by it. */
 static void try_order(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
-                      struct seen *seen) {
+                      const struct fold_truth *truth, struct seen *seen) {
   struct fold_running_product running;
-  struct fold_truth truth;
   struct fold_outcomes may;
   uint64_t got = 0;
   mpfr_t error, limit;
   struct fold_call call = {.dtype = dtype, .op = FOLD_PROD, .rows = 1, .cols = n, .in = in, .out = &got};
   mpfr_inits2(256, error, limit, (mpfr_ptr)0);
-  fold_truth_init(&truth);
   cr_assert_eq(fold_order_running_product(order, dtype, in, n, &running).code, FOLD_OK);
   cr_assert_eq(fold_order_replay(order, &call).code, FOLD_OK);
-  cr_assert_eq(fold_oracle_exact(dtype, FOLD_PROD, in, n, 1, &truth).code, FOLD_OK);
   got = fold_bits_load(dtype, &got, 0);
   cr_expect(fold_bits_same(dtype, got, fold_bits_from_double(dtype, running.value)), "%s %s n=%zu: %a", order->name,
             fold_dtype_name(dtype), n, running.value);
   if (isfinite(running.value)) {
     enum fold_dtype accumulator = dtype == FOLD_F64 ? FOLD_F64 : FOLD_F32;
-    fold_truth_error(error, &truth, accumulator, fold_bits_from_double(accumulator, running.value));
+    fold_truth_error(error, truth, accumulator, fold_bits_from_double(accumulator, running.value));
     mpfr_set_ld(limit, running.error, MPFR_RNDU);
     cr_expect(mpfr_lessequal_p(error, limit), "%s %s n=%zu: off by %Lg, not %Lg", order->name, fold_dtype_name(dtype),
               n, mpfr_get_ld(error, MPFR_RNDU), running.error);
   }
-  fold_status status = fold_bound_outcomes(fold_arithmetic_of(FOLD_PLAIN, dtype), &truth, n - 1, &running, limit, &may);
+  fold_status status = fold_bound_outcomes(fold_arithmetic_of(FOLD_PLAIN, dtype), truth, n - 1, &running, limit, &may);
   if (status.code == FOLD_OK) {
-    cr_expect(is_possible(&truth, dtype, limit, &may, got), "%s %s n=%zu: %a", order->name, fold_dtype_name(dtype), n,
+    cr_expect(is_possible(truth, dtype, limit, &may, got), "%s %s n=%zu: %a", order->name, fold_dtype_name(dtype), n,
               running.value);
     count(seen, dtype, &may, got);
   }
   mpfr_clears(error, limit, (mpfr_ptr)0);
+}
+
+static void try_orders(enum fold_dtype dtype, const void *in, size_t n, struct seen *seen) {
+  struct fold_truth truth;
+  size_t n_orders;
+  const struct fold_order *orders = fold_orders(&n_orders);
+  fold_truth_init(&truth);
+  cr_assert_eq(fold_oracle_exact(dtype, FOLD_PROD, in, n, 1, &truth).code, FOLD_OK);
+  for (size_t k = 0; k < n_orders; k++) try_order(&orders[k], dtype, in, n, &truth, seen);
   fold_truth_free(&truth);
 }
 
 Test(outcomes, of_products_in_an_order_hold) {
   static const size_t lengths[] = {2, 3, 31, 257, 300, 1023, 5000};
-  size_t n_orders;
-  const struct fold_order *orders = fold_orders(&n_orders);
   uint64_t state = 900;
   static uint64_t in[5000];
   for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
@@ -73,7 +77,7 @@ Test(outcomes, of_products_in_an_order_hold) {
     for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
       for (int kind = 0; kind < 10; kind++) {
         make_long((enum fold_dtype)dtype, kind % 5, lengths[l], in, &state);
-        for (size_t k = 0; k < n_orders; k++) try_order(&orders[k], (enum fold_dtype)dtype, in, lengths[l], &seen);
+        try_orders((enum fold_dtype)dtype, in, lengths[l], &seen);
       }
     cr_expect(seen.rounded && seen.infinite && seen.nan, "%s: %zu rounded, %zu infinite, %zu NaN",
               fold_dtype_name((enum fold_dtype)dtype), seen.rounded, seen.infinite, seen.nan);
