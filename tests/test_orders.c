@@ -18,7 +18,9 @@
 
 #define MOST_PRINTED 10
 
-static const size_t few_terms = 4097; /* what every kind and operation is tried up to; sums of cancelling terms go on */
+/* What every kind and operation is tried up to; and what sums of cancelling terms and products go on to. The walk over a row is one for
+ * all dtypes (orders.inc), so that its longest rows, where grids are full and trees have most parts, are f32's. */
+static const size_t few_terms = 4097, more_terms = 65537;
 
 static uint64_t replay_bits(const struct fold_order *order, enum fold_dtype dtype, enum fold_op op, const void *in,
                             size_t n, unsigned threads, bool wide) {
@@ -52,6 +54,7 @@ static int check_row(const struct fold_order *order, enum fold_dtype dtype, enum
 static void check_length(enum fold_dtype dtype, int kind, size_t n, int *failures) {
   size_t orders;
   const struct fold_order *order = fold_orders(&orders);
+  if (n > few_terms && kind != SAMPLE_CANCELLING && kind != SAMPLE_NEAR_ONE) return;
   void *in = sample_row(kind, dtype, 20 + (uint64_t)kind, n);
   for (size_t k = 0; k < orders; k++)
     for (int op = 0; op < FOLD_OPS && *failures < MOST_PRINTED; op++)
@@ -63,7 +66,7 @@ static void check_length(enum fold_dtype dtype, int kind, size_t n, int *failure
 
 static void check_dtype(enum fold_dtype dtype) {
   int failures = 0;
-  for (size_t l = 0; l < SAMPLE_LENGTHS; l++)
+  for (size_t l = 0; l < SAMPLE_LENGTHS && (dtype == FOLD_F32 || sample_lengths[l] <= more_terms); l++)
     for (int kind = 0; kind < SAMPLE_KINDS; kind++) check_length(dtype, kind, sample_lengths[l], &failures);
 }
 
@@ -298,7 +301,7 @@ static void threads_agree(const struct fold_order *order, enum fold_dtype dtype,
 }
 
 Test(orders, bits_depend_neither_on_threads_nor_on_other_rows) {
-  static const size_t shapes[][2] = {{1, 300001}, {2, 70001}, {7, 20011}, {8, 3}};
+  static const size_t shapes[][2] = {{1, 100003}, {2, 40001}, {7, 20011}, {8, 3}};
   size_t orders;
   const struct fold_order *order = fold_orders(&orders);
   for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
