@@ -19,12 +19,14 @@
 static mpfr_prec_t sum_bits(const struct fold_terms *terms) { return terms->factors > 1 ? 4352 : 2304; }
 
 struct sums {
+  size_t room; /* how many of each are initialised: a chunk's, or fewer terms */
   mpfr_t term[CHUNK], finite[CHUNK], magnitude[CHUNK], factor, part;
   mpfr_ptr terms[CHUNK], finites[CHUNK], magnitudes[CHUNK];
 };
 
 static void init_sums(struct sums *sums, const struct fold_terms *terms) {
-  for (int i = 0; i < CHUNK; i++) {
+  sums->room = terms->n < CHUNK ? terms->n : CHUNK;
+  for (size_t i = 0; i < sums->room; i++) {
     sums->terms[i] = sums->term[i];
     sums->finites[i] = sums->finite[i];
     sums->magnitudes[i] = sums->magnitude[i];
@@ -35,7 +37,7 @@ static void init_sums(struct sums *sums, const struct fold_terms *terms) {
 }
 
 static void clear_sums(struct sums *sums) {
-  for (int i = 0; i < CHUNK; i++) mpfr_clears(sums->term[i], sums->finite[i], sums->magnitude[i], (mpfr_ptr)0);
+  for (size_t i = 0; i < sums->room; i++) mpfr_clears(sums->term[i], sums->finite[i], sums->magnitude[i], (mpfr_ptr)0);
   mpfr_clears(sums->factor, sums->part, (mpfr_ptr)0);
 }
 
