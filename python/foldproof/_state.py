@@ -34,9 +34,18 @@ def _set_environment(before: Dict[bytes, bytes]) -> None:
             os.environb[name] = value
 
 
+def _context() -> Any:
+    """All of it but the flags, which computing raises."""
+    _, (*numbers, _flags, traps) = decimal.getcontext().__reduce__()
+    return numbers, traps
+
+
 def _set_context(before: Any) -> None:
     context = decimal.getcontext()
-    context.prec, context.rounding = before
+    numbers, traps = before
+    context.prec, context.rounding, context.Emin, context.Emax, context.capitals, context.clamp = numbers
+    for error in context.traps:
+        context.traps[error] = error in traps
 
 
 def _handler(number: int) -> Part:
@@ -54,7 +63,7 @@ _PARTS: List[Part] = [
     ("Python's recursion limit", sys.getrecursionlimit, sys.setrecursionlimit),
     ("Python's switch interval", sys.getswitchinterval, sys.setswitchinterval),
     ("whether Python collects garbage", gc.isenabled, lambda before: gc.enable() if before else gc.disable()),
-    ("the decimal context", lambda: (decimal.getcontext().prec, decimal.getcontext().rounding), _set_context),
+    ("the decimal context", _context, _set_context),
 ]
 _HANDLERS: List[Part] = [*map(_handler, _SIGNALS)]
 
@@ -70,10 +79,14 @@ class _Parts:
 
 
 @lru_cache(None)
-def _parts(is_main: bool, geterr: Any) -> _Parts:
+def _parts(is_main: bool, getbufsize: Any) -> _Parts:
     """The parts that can be restored in this thread: only the main thread can set signals."""
-    numpys = [("numpy's handling of floating-point errors", geterr, lambda before: sys.modules["numpy"].seterr(**before))]
-    return _Parts(_PARTS + (_HANDLERS if is_main else []) + (numpys if geterr else []))
+    numpys: List[Part] = []
+    if getbufsize:
+        numpy = sys.modules["numpy"]
+        numpys = [("numpy's handling of floating-point errors", numpy.geterr, lambda before: numpy.seterr(**before)),
+                  ("the size of numpy's buffers, by which it adds numbers that it converts", getbufsize, numpy.setbufsize)]
+    return _Parts(_PARTS + (_HANDLERS if is_main else []) + numpys)
 
 
 def _name(name: str, before: Any, now: Any) -> str:
@@ -95,7 +108,7 @@ class State:
 
     def before_run(self) -> Before:
         is_main = threading.get_ident() == threading.main_thread().ident
-        parts = _parts(is_main, getattr(sys.modules.get("numpy"), "geterr", None))  # not while numpy is being imported
+        parts = _parts(is_main, getattr(sys.modules.get("numpy"), "getbufsize", None))  # not while numpy is being imported
         before = parts.now()
         before[0] = dict(before[0])
         return os.getpid(), parts, before
@@ -110,9 +123,12 @@ class State:
             return
         for name, put, old, new in zip(parts.names, parts.puts, before, now):
             if new != old:
-                self.left = self.left or _name(name, old, new)
+                self.note(_name(name, old, new))
                 if old is not None:  # the harness restores a handler that is not Python's
                     put(old)
+
+    def note(self, left: str) -> None:
+        self.left = self.left or left
 
     def explain(self, record: Dict[str, Any]) -> None:
         """Changes a judgement of leaves_no_trace that held: it is refuted if Python's state was left changed; else it says what was not looked at."""

@@ -71,12 +71,15 @@ LEAVES = {
     "processors": (lambda: os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]), "the processors that its thread may run on", lambda: os.sched_getaffinity(0)),
     "standard output": (lambda: redirect(1), "the process's standard output", lambda: os.fstat(1).st_ino),
     "child": (lambda: subprocess.Popen(["sleep", "1000"]), "a process that it started and did not wait for", lambda: None),
+    "numpy's buffers": (lambda: np.setbufsize(16), "the size of numpy's buffers", np.getbufsize),
     "numpy": (lambda: np.seterr(all="raise"), "numpy's handling of floating-point errors", np.geterr),
     "sys.stdout": (lambda: setattr(sys, "stdout", io.StringIO()), "sys.stdout", lambda: sys.stdout),
     "recursion": (lambda: sys.setrecursionlimit(700), "Python's recursion limit", sys.getrecursionlimit),
     "garbage": (gc.disable, "whether Python collects garbage", gc.isenabled),
     "switches": (lambda: sys.setswitchinterval(0.1), "Python's switch interval", sys.getswitchinterval),
     "decimal": (other_precision, "the decimal context", lambda: decimal.getcontext().prec),
+    "decimal's limits": (lambda: setattr(decimal.getcontext(), "Emax", 9), "the decimal context", lambda: decimal.getcontext().Emax),
+    "decimal's traps": (lambda: decimal.getcontext().traps.update({decimal.Inexact: True}), "the decimal context", lambda: decimal.getcontext().traps[decimal.Inexact]),
 }
 if UPWARD:
     LEAVES["rounding"] = (lambda: ctypes.CDLL("libm.so.6").fesetround(UPWARD), "the rounding mode", ctypes.CDLL("libm.so.6").fegetround)
