@@ -15,6 +15,7 @@ from typing import Any, Callable, ContextManager, List, Optional
 from . import _arrays, _library, _see
 from ._arrays import CPU, CUDA, CUDA_HOST, Lent
 from ._kept import Kept
+from ._late import Late
 from ._see import Wrong
 from ._state import State
 
@@ -50,7 +51,7 @@ class Guest:
     def __init__(self, name: str, fn: Callable[..., Any], like: str, cuda: bool, rows: Any = None):
         self.name, self.fn, self.like, self.rows = name, fn, like, rows
         self.traceback = ""
-        self.state = State()
+        self.state, self.late = State(), Late()
         self.keeps = False  # an earlier run has shown that it keeps its input
         self.stop: List[BaseException] = []  # exceptions to raise in the caller
         self.make = _arrays.maker(like)
@@ -119,10 +120,14 @@ class Guest:
             self.device.wait(call.stream)  # for all work, because the framework may use any stream
         lent = [self._lend(call, at) for at in ([call.in_] if call.other is None else [call.in_, call.other])]
         context = self.device.context() if self.device else None
+        self.late.begin_run()
         value = self._call(lent)
         if self.device and self.device.context() != context:
             raise Wrong("it leaves another device, or context of CUDA's, than it found")
+        at_end = None if self.device else self.late.end_run(value)
         self._take(value, call)
+        if at_end is not None and self.late.is_written(value, at_end):
+            self.state.note("its output, by a thread that wrote to it after the call had returned")
         made = Kept.of(value)
         del value
         self.state.kept.note(made, lambda: Kept.of(self._call(lent)))

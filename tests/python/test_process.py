@@ -177,6 +177,43 @@ class State(unittest.TestCase):
         finally:
             gc.enable()
 
+    def test_a_result_that_a_thread_writes_to_later_is_told(self):
+        def start(work):
+            threads.append(threading.Thread(target=work, daemon=True))
+            threads[-1].start()
+
+        def adds_later(x):
+            sums = np.zeros(len(x), x.dtype)
+            start(lambda: (time.sleep(0.01), np.copyto(sums, row_sum(x))))
+            return sums
+
+        def spoils_later(x):
+            sums = row_sum(x)
+            start(lambda: (time.sleep(0.01), sums.fill(7)))
+            return sums
+
+        def joins(x):
+            sums = np.zeros(len(x), x.dtype)
+            start(lambda: (time.sleep(0.001), np.copyto(sums, row_sum(x))))
+            threads[-1].join()
+            return sums
+
+        def leaves_threads(x):
+            if len(threads) < 9:
+                start(done.wait)
+            return row_sum(x)
+
+        for fn, told in ((adds_later, True), (spoils_later, True), (joins, False), (leaves_threads, False)):
+            threads, done = [], threading.Event()
+            try:
+                refuted = {(r["claim"], r["reason"]) for r in judge(fn, only="leaves_no_trace", fixtures=ONE).judgements if r["verdict"] != "held"}
+            finally:
+                done.set()
+                for thread in threads:
+                    thread.join()
+            want = {("leaves_no_trace", "it left changed: its output, by a thread that wrote to it after the call had returned")} if told else set()
+            self.assertEqual(refuted, want, fn.__name__)
+
     def test_a_child_that_comes_back_from_the_callable_ends(self):
         children = []
 
