@@ -116,8 +116,7 @@ static fold_status begin(void *context, const char *environment) {
   if (r->keeping.folder) FOLD_TRY(fold_golden_begin(&r->golden, environment));
   if (!r->jsonl) return fold_ok();
   FOLD_TRY(fold_records_open(&r->records, r->jsonl));
-  r->records.gathers = !r->each;
-  if (r->each) return fold_ok(); /* the process that started this one knows its environment */
+  r->records.gathers = true;
   return fold_tell_environment(&r->records, environment, &r->options.selection);
 }
 
@@ -153,11 +152,6 @@ static fold_status take_again(void *context, const struct fold_judgement *judged
   return fold_golden_again(&((struct record *)context)->golden, judged);
 }
 
-static fold_status begin_again(void *context, const char *environment) {
-  (void)context, (void)environment;
-  return fold_ok();
-}
-
 /* Runs everything that is to be kept again, in another process. If the fixtures allow run_to_run and fresh_process, it
  * also runs several times in one process, and in a process with another environment. */
 static fold_status run_again(struct record *r, const struct fold_job *job) {
@@ -167,7 +161,7 @@ static fold_status run_again(struct record *r, const struct fold_job *job) {
   fold_status riddle = fold_ok();
   sink.judgement = take_again;
   again.sink = &sink;
-  again.begin = begin_again;
+  again.begin = NULL;
   if (!r->keeping.bless || r->golden.refused || *job->stop) return fold_ok();
   fold_footing_reset(); /* ends the oracle's threads: a child forked beside them would wait for them for ever */
   FOLD_TRY(fold_supervise(&again, &riddle));
@@ -191,10 +185,12 @@ int fold_command_record(int argc, char **argv, const struct fold_registry *regis
   const struct fold_job job = {.registry = &r.options.registry,
                                .selection = &r.options.selection,
                                .in_process = r.in_process,
-                               .begin = begin,
+                               .begin = r.each ? NULL : begin,
                                .sink = &sink,
                                .stop = fold_watch_interrupt()};
   fold_progress_open(&r.progress);
+  /* The process that started this one knows its environment. */
+  if (status.code == FOLD_OK && r.each && r.jsonl) status = fold_records_open(&r.records, r.jsonl);
   if (status.code == FOLD_OK) status = fold_supervise(&job, &riddle);
   if (status.code == FOLD_OK && riddle.code == FOLD_OK) status = run_again(&r, &job);
   fold_progress_clear(&r.progress);

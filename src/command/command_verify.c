@@ -188,7 +188,7 @@ static fold_status judge_all(struct verify *v, const struct fold_registry *regis
                                .wants_fresh = wants_fresh(&v->options.selection, registry),
                                .in_process = v->in_process,
                                .ready = check_engine,
-                               .begin = begin,
+                               .begin = v->jsonl || v->keeping.folder ? begin : NULL,
                                .sink = &sink,
                                .stop = stop};
   fold_status status = fold_supervise(&job, &v->riddle);

@@ -39,12 +39,12 @@ static bool take(struct supervisor *s, void *bytes, size_t n, size_t want) {
  * environment. */
 static bool take_ready(struct supervisor *s, size_t n) {
   struct fold_ready ready;
-  char *text = n > sizeof ready ? calloc(n - sizeof ready + 1, 1) : NULL;
+  char *text = n >= sizeof ready ? calloc(n - sizeof ready + 1, 1) : NULL;
   bool whole = text && take(s, &ready, sizeof ready, sizeof ready) && take_bytes(s, text, n - sizeof ready);
   if (whole && !s->begun) {
     s->begun = true;
     if (!s->has_cases) s->failed = fold_select_cases(s->job->selection, ready.ranks, &s->cases);
-    if (s->failed.code == FOLD_OK) s->failed = s->job->begin(s->job->sink->context, text);
+    if (s->failed.code == FOLD_OK && s->job->begin) s->failed = s->job->begin(s->job->sink->context, text);
   }
   free(text);
   return whole;

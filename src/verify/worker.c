@@ -16,7 +16,7 @@ struct prepared {
   struct fold_cases own;
   const struct fold_cases *cases;
   struct fold_fresh *fresh;
-  char *environment;
+  char *environment; /* NULL: nobody asks */
 };
 
 static void put_away(struct prepared *p) {
@@ -35,6 +35,7 @@ static fold_status prepare(const struct fold_worker *w, struct prepared *p) {
   }
   p->cases = w->cases ? w->cases : &p->own;
   if (!w->cases) FOLD_TRY(fold_select_cases(job->selection, w->desk->ranks, &p->own));
+  if (!job->begin) return fold_ok();
   json_t *environment = fold_environment();
   p->environment = environment ? json_dumps(environment, JSON_COMPACT) : NULL;
   json_decref(environment);
@@ -66,7 +67,7 @@ fold_status fold_worker_here(const struct fold_worker *w) {
   struct prepared p = {0};
   bool lost;
   fold_status status = prepare(w, &p);
-  if (status.code == FOLD_OK) status = w->job->begin(w->job->sink->context, p.environment);
+  if (status.code == FOLD_OK && w->job->begin) status = w->job->begin(w->job->sink->context, p.environment);
   if (status.code == FOLD_OK) status = ask_fresh(w, &p);
   if (status.code == FOLD_OK) {
     struct fold_holding holding;
@@ -144,7 +145,8 @@ static fold_status tell_changes(void *context, const struct fold_order_change *c
 
 static fold_status tell_ready(const struct fold_worker *w, const struct prepared *p, int fd) {
   struct fold_ready ready = {.ranks = w->desk->ranks};
-  return told(fold_wire_send(fd, WORK_READY, &ready, sizeof ready, p->environment, strlen(p->environment)));
+  const char *text = p->environment ? p->environment : "";
+  return told(fold_wire_send(fd, WORK_READY, &ready, sizeof ready, text, strlen(text)));
 }
 
 int fold_worker_serve(const struct fold_worker *w, int fd) {
