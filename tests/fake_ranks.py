@@ -15,6 +15,7 @@ option = dict(zip(words[2::2], words[3::2]))
 host, port = option["--connect"].split(":")
 secret, ranks = int(option["--secret"], 16), int(option["--ranks"])
 DONE, PROTOCOL, VERSION = int(os.environ["FAKE_DONE"]), int(os.environ["FAKE_PROTOCOL"]), os.environ["FAKE_VERSION"]
+LIBRARY = os.environ["FAKE_LIBRARY"]
 keep = []
 
 
@@ -23,7 +24,7 @@ def connect():
     return keep[-1]
 
 
-def hello(rank, protocol=PROTOCOL, version=VERSION, library="Fake 1", world=ranks, key=secret, more=b""):
+def hello(rank, protocol=PROTOCOL, version=VERSION, library=LIBRARY, world=ranks, key=secret, more=b""):
     body = struct.pack("<QIIIxxxxq32s64s64s64s", key, protocol, rank, world, os.getpid(), version.encode(),
                        library.encode(), socket.gethostname().encode(), b"") + more
     return struct.pack("<IIQ", 0, 0, len(body)) + body
@@ -75,6 +76,9 @@ elif mode == "library":
     connect().sendall(hello(0))
     time.sleep(0.3)
     connect().sendall(hello(2, library="Fake 2"))
+elif mode == "another":
+    for rank in range(ranks):
+        connect().sendall(hello(rank, library="Fake 2"))
 elif mode == "twice":
     connect().sendall(hello(1))
     connect().sendall(hello(1))

@@ -322,11 +322,14 @@ struct fake {
 static void run_fakes(const struct fake *fakes, size_t n, bool all_wait) {
   char setting[16][600];
   struct deed deeds[16];
+  char library[64];
+  fold_comm_engine_of(FOLD_MPI)->version(library);
   for (size_t i = 0; i < n; i++) {
     bool waits = (all_wait && i > 0) || strstr(fakes[i].words, "in time");
     snprintf(setting[i], sizeof *setting,
-             "FAKE_PROTOCOL=%d FAKE_DONE=%d FAKE_VERSION=" FOLD_VERSION " FOLDPROOF_LAUNCH='" PYTHON " -IS %s %s'",
-             FOLD_WIRE_PROTOCOL, WIRE_DONE, FAKE_RANKS, fakes[i].mode);
+             "FAKE_PROTOCOL=%d FAKE_DONE=%d FAKE_VERSION=" FOLD_VERSION " FAKE_LIBRARY='%s' FOLDPROOF_LAUNCH='" PYTHON
+             " -IS %s %s'",
+             FOLD_WIRE_PROTOCOL, WIRE_DONE, library, FAKE_RANKS, fakes[i].mode);
     deeds[i] = (struct deed){
         setting[i],    "$M verify --subjects mutant/own_last " CASE, waits ? WAITS : NEVER_MET, 0, fakes[i].code,
         fakes[i].words};
@@ -352,7 +355,8 @@ Test(world, false_ranks_and_strangers_that_connect_are_told_apart) {
       {"nobody", 99, "rank 0 of 4 did not start: no word from it in time"},
       {"version", 99, "rank 1 on |is foldproof 9.9.9, this is " FOLD_VERSION},
       {"protocol", 99, "a rank is another version of foldproof"},
-      {"library", 99, "rank 2 on |has Fake 2, rank 0 on |has Fake 1"},
+      {"library", 99, "rank 2 on |has Fake 2, rank 0 on |has Open MPI"},
+      {"another", 99, "the ranks have Fake 2 (rank 0 on |this process has Open MPI"},
       {"twice", 99, "two processes say that they are rank 1"},
       {"world", 99, "the launcher started rank 0 of 5 on |4 ranks were requested"},
       {"babble", 99, "rank 0 of |answered out of turn"},
@@ -361,6 +365,20 @@ Test(world, false_ranks_and_strangers_that_connect_are_told_apart) {
   };
   skip_without_mpi();
   run_fakes(fakes, sizeof fakes / sizeof *fakes, false);
+}
+
+/* To load MPI takes longer than all else before main. */
+Test(world, who_needs_no_ranks_does_not_load_mpi) {
+  static const struct deed deeds[] = {
+      {"LOADED='env LD_DEBUG=files LD_DEBUG_OUTPUT=loaded'",
+       "$LOADED $F verify --subjects host/pairwise --fixtures normal/f32/sum/1x17/seed1; cat loaded.* | grep -c "
+       "file=libmpi",
+       NEVER_MET, 0, 1, "\n0\n"},
+      {"LOADED='env LD_DEBUG=files LD_DEBUG_OUTPUT=loaded'", "$LOADED $F env; cat loaded.* | grep -m1 file=libmpi",
+       NEVER_MET, 0, 0, "file=libmpi"},
+  };
+  skip_without_mpi();
+  run_all(deeds, 2);
 }
 
 /* The harness gets the signal while a rank hangs in a call; nobody is there to end the ranks then but themselves and their

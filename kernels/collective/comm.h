@@ -67,8 +67,8 @@ static inline size_t fold_comm_cut(size_t n, size_t grain, int ranks, int r) {
 /* How an engine makes comms; all ranks of a comm must call what makes one at the same time. */
 #define FOLD_COMM_TOKEN 128
 struct fold_comm_engine {
-  /* Whether the library is there; if not, the status says why. May be called before everything else, in any process.
-   * NULL: the library is linked. */
+  /* Whether the library is there; if not, the status says why. May be called before everything else, in any
+   * process. */
   fold_status (*ready)(void);
   /* Called once in each rank (a thread or a process) before everything else but `ready`; `rank` and `ranks` are checked
    * against what the launcher says. */

@@ -3,13 +3,14 @@
  * Each comm is made of the first ranks of MPI's world, by these ranks alone. A failure of MPI comes back as a status: no
  * handler of MPI's own ends the process. Counts are int in MPI 3: longer messages are refused here. Where all ranks of a
  * comm are on one host and share memory, collective/canonical goes by way of it (segment.h); FOLDPROOF_PEER=0 turns that off.
+ * The library is opened when it is first wanted (mpi_library.h).
  */
 #include <limits.h>
-#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi_library.h"
 #include "parts.h"
 #include "segment.h"
 #include "setting.h"
@@ -26,16 +27,17 @@ static fold_status check(int code, const char *call) {
   if (code == MPI_SUCCESS) return fold_ok();
   char text[MPI_MAX_ERROR_STRING] = "";
   int n = 0;
-  MPI_Error_string(code, text, &n);
+  fold_mpi()->Error_string(code, text, &n);
   return fold_error(FOLD_ENVIRONMENT, "%s: %.*s", call, n < 150 ? n : 150, text);
 }
 
 static fold_status start(int rank, int ranks) {
   int provided, own_rank, own_ranks;
-  FOLD_TRY(check(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread"));
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm_rank(MPI_COMM_WORLD, &own_rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &own_ranks);
+  FOLD_TRY(fold_mpi_ready());
+  FOLD_TRY(check(fold_mpi()->Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread"));
+  fold_mpi()->Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  fold_mpi()->Comm_rank(MPI_COMM_WORLD, &own_rank);
+  fold_mpi()->Comm_size(MPI_COMM_WORLD, &own_ranks);
   if (own_rank == rank && own_ranks == ranks) return fold_ok();
   return fold_error(FOLD_ENVIRONMENT, "MPI says rank %d of %d, the launcher %d of %d: is mpirun of another MPI?",
                     own_rank, own_ranks, rank, ranks);
@@ -56,14 +58,15 @@ static fold_status as_int(size_t n, int *count) {
 /* Open MPI has no 16-bit floating-point type. */
 static fold_status allreduce(struct fold_comm *comm, const void *in, void *out, size_t n, enum fold_comm_type type,
                              enum fold_op op, void *stream) {
-  static const MPI_Op ops[FOLD_OPS] = {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN};
+  const MPI_Op ops[FOLD_OPS] = {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN};
   int count;
   (void)stream;
   if (type == FOLD_COMM_F16 || type == FOLD_COMM_BF16)
     return fold_error(FOLD_UNSUPPORTED, "MPI has no 16-bit floating-point type");
   FOLD_TRY(as_int(n, &count));
   MPI_Datatype datatype = type == FOLD_COMM_F32 ? MPI_FLOAT : type == FOLD_COMM_F64 ? MPI_DOUBLE : MPI_INT64_T;
-  return check(MPI_Allreduce(in == out ? MPI_IN_PLACE : in, out, count, datatype, ops[op], of(comm)), "MPI_Allreduce");
+  return check(fold_mpi()->Allreduce(in == out ? MPI_IN_PLACE : in, out, count, datatype, ops[op], of(comm)),
+               "MPI_Allreduce");
 }
 
 /* Byte counts and places of the ranks' parts, as MPI wants them. */
@@ -94,9 +97,9 @@ static fold_status exchange(struct fold_comm *comm, const void *in, const size_t
   if (status.code == FOLD_OK) {
     status = lay_out(&take, own_at, comm->ranks);
     if (status.code == FOLD_OK) {
-      status =
-          check(MPI_Alltoallv(in, send.count, send.place, MPI_BYTE, out, take.count, take.place, MPI_BYTE, of(comm)),
-                "MPI_Alltoallv");
+      status = check(
+          fold_mpi()->Alltoallv(in, send.count, send.place, MPI_BYTE, out, take.count, take.place, MPI_BYTE, of(comm)),
+          "MPI_Alltoallv");
       free(take.count);
     }
     free(send.count);
@@ -118,11 +121,11 @@ static fold_status gather(struct fold_comm *comm, const void *in, void *out, con
   struct layout parts;
   (void)stream;
   if (are_short_and_alike(comm, at))
-    return check(MPI_Allgather(in, (int)at[1], MPI_BYTE, out, (int)at[1], MPI_BYTE, of(comm)), "MPI_Allgather");
+    return check(fold_mpi()->Allgather(in, (int)at[1], MPI_BYTE, out, (int)at[1], MPI_BYTE, of(comm)), "MPI_Allgather");
   FOLD_TRY(lay_out(&parts, at, comm->ranks));
-  fold_status status =
-      check(MPI_Allgatherv(in, parts.count[comm->rank], MPI_BYTE, out, parts.count, parts.place, MPI_BYTE, of(comm)),
-            "MPI_Allgatherv");
+  fold_status status = check(
+      fold_mpi()->Allgatherv(in, parts.count[comm->rank], MPI_BYTE, out, parts.count, parts.place, MPI_BYTE, of(comm)),
+      "MPI_Allgatherv");
   free(parts.count);
   return status;
 }
@@ -136,7 +139,7 @@ enum { NO_TAG = 0 };
  * nothing, but moves them. */
 static void progress(void) {
   int found;
-  MPI_Iprobe(MPI_ANY_SOURCE, NO_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+  fold_mpi()->Iprobe(MPI_ANY_SOURCE, NO_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
 }
 
 static fold_status tree(const struct fold_call *call) {
@@ -151,9 +154,10 @@ static const struct fold_comm_ops near_ops = {
 static fold_status are_neighbours(const struct mpi *m, int ranks, bool *yes) {
   MPI_Comm host;
   int near = 0;
-  FOLD_TRY(check(MPI_Comm_split_type(m->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "MPI_Comm_split_type"));
-  MPI_Comm_size(host, &near);
-  MPI_Comm_free(&host);
+  FOLD_TRY(check(fold_mpi()->Comm_split_type(m->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+                 "MPI_Comm_split_type"));
+  fold_mpi()->Comm_size(host, &near);
+  fold_mpi()->Comm_free(&host);
   *yes = near == ranks;
   return fold_ok();
 }
@@ -169,10 +173,10 @@ static fold_status share(struct mpi *m, int rank, int ranks) {
   FOLD_TRY(are_neighbours(m, ranks, &near));
   if (!near) return fold_ok();
   if (rank == 0 && peer) m->segment = fold_segment_make(ranks, &card);
-  FOLD_TRY(check(MPI_Bcast(&card, sizeof card, MPI_BYTE, 0, m->comm), "MPI_Bcast"));
+  FOLD_TRY(check(fold_mpi()->Bcast(&card, sizeof card, MPI_BYTE, 0, m->comm), "MPI_Bcast"));
   if (rank != 0 && peer) m->segment = fold_segment_map(ranks, &card);
   own = m->segment != NULL;
-  FOLD_TRY(check(MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, m->comm), "MPI_Allreduce"));
+  FOLD_TRY(check(fold_mpi()->Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, m->comm), "MPI_Allreduce"));
   if (all) {
     fold_segment_seal(m->segment);
   } else {
@@ -189,13 +193,14 @@ static fold_status open_comm(struct fold_comm *comm, int rank, int ranks, const 
   (void)bytes;
   if (!made) return fold_error(FOLD_NO_MEMORY, "not enough memory for a communicator");
   *made = (struct mpi){.comm = MPI_COMM_NULL};
-  MPI_Comm_group(MPI_COMM_WORLD, &world);
-  MPI_Group_range_incl(world, 1, range, &first);
-  fold_status status = check(MPI_Comm_create_group(MPI_COMM_WORLD, first, ranks, &made->comm), "MPI_Comm_create_group");
-  MPI_Group_free(&first);
-  MPI_Group_free(&world);
+  fold_mpi()->Comm_group(MPI_COMM_WORLD, &world);
+  fold_mpi()->Group_range_incl(world, 1, range, &first);
+  fold_status status =
+      check(fold_mpi()->Comm_create_group(MPI_COMM_WORLD, first, ranks, &made->comm), "MPI_Comm_create_group");
+  fold_mpi()->Group_free(&first);
+  fold_mpi()->Group_free(&world);
   if (status.code == FOLD_OK) {
-    MPI_Comm_set_errhandler(made->comm, MPI_ERRORS_RETURN);
+    fold_mpi()->Comm_set_errhandler(made->comm, MPI_ERRORS_RETURN);
     if (ranks > 1) status = share(made, rank, ranks);
   }
   if (status.code != FOLD_OK) {
@@ -215,21 +220,22 @@ static fold_status open_comm(struct fold_comm *comm, int rank, int ranks, const 
 static void close_comm(struct fold_comm *comm) {
   struct mpi *m = state_of(comm);
   fold_segment_close(m->segment);
-  MPI_Comm_free(&m->comm);
+  fold_mpi()->Comm_free(&m->comm);
   free(m);
 }
 
-static void finish(void) { MPI_Finalize(); }
+static void finish(void) { fold_mpi()->Finalize(); }
 
 /* The first line of a text that may have many. */
 static void version(char text[64]) {
-  char whole[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  char whole[MPI_MAX_LIBRARY_VERSION_STRING] = "no MPI";
   int n;
-  MPI_Get_library_version(whole, &n);
+  if (fold_mpi_ready().code == FOLD_OK) fold_mpi()->Get_library_version(whole, &n);
   snprintf(text, 64, "%.*s", (int)strcspn(whole, ",\n"), whole);
 }
 
 const struct fold_comm_engine fold_comm_mpi = {
+    .ready = fold_mpi_ready,
     .start = start,
     .token = token,
     .open = open_comm,

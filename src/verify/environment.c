@@ -83,9 +83,9 @@ static void add_collectives(json_t *object) {
     if (!row->ranks) continue;
     const struct fold_comm_engine *engine = fold_comm_engine_of((enum fold_engine)e);
     char text[64] = "", key[32];
-    fold_status ready = engine ? fold_ok() : fold_error(FOLD_UNSUPPORTED, "this build has no %s", row->title);
-    if (engine && engine->ready) ready = engine->ready();
-    bool there = ready.code == FOLD_OK;
+    const fold_status ready =
+        engine ? engine->ready() : fold_error(FOLD_UNSUPPORTED, "this build has no %s", row->title);
+    const bool there = ready.code == FOLD_OK;
     if (there) engine->version(text);
     snprintf(key, sizeof key, "%s%s", row->name, there ? "" : "_missing");
     json_object_set_new(object, key, json_string(there ? text : ready.text));

@@ -156,19 +156,18 @@ static fold_status start_launcher(struct fold_world *w, const struct words *word
 static fold_status check_library(const struct fold_world *w, const struct fold_comm_engine *engine) {
   const struct wire_hello *rank = &w->rank[0].hello;
   char own[64] = "";
-  if (!engine->ready) return fold_ok();
   engine->version(own);
   if (strcmp(own, rank->library) == 0) return fold_ok();
-  return fold_error(
-      FOLD_ENVIRONMENT,
-      "the ranks have %.40s (rank 0 on %.40s), this process has %.40s: does the launcher export FOLDPROOF_NCCL?",
-      rank->library, rank->host, own);
+  return fold_error(FOLD_ENVIRONMENT,
+                    "the ranks have %.40s (rank 0 on %.40s), this process has %.40s: does the launcher export this "
+                    "process's variables?",
+                    rank->library, rank->host, own);
 }
 
 /* Checks how many ranks there are to be, and that they have a library. Missing GPUs that are required are reported
  * before a missing library; other missing GPUs after it. */
 static fold_status check_means(struct fold_world *w, const struct fold_comm_engine *engine) {
-  fold_status library = engine->ready ? engine->ready() : fold_ok(), ranks = choose_ranks(w);
+  fold_status library = engine->ready(), ranks = choose_ranks(w);
   bool worse = ranks.code != FOLD_OK && ranks.code != FOLD_UNSUPPORTED;
   return library.code != FOLD_OK && !worse ? library : ranks;
 }
