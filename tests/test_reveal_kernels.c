@@ -1,7 +1,7 @@
 /* test_reveal_kernels.c: the trees of libraries' kernels are known by name, with the kernel's parameters.
  *
  * The fingerprints were recorded by `foldproof reveal` on an NVIDIA H200 (132 SMs): cub/reduce and cub/segmented of CCCL 3.0.1, cublas/dot
- * of CUDA 13.0. The subjects here add floats as those kernels do, thread by thread; a recorded fingerprint says that they do.
+ * of CUDA 13.0. The subjects here add floats as those kernels do, thread by thread, and note which are added; a recorded fingerprint says that they do.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -16,111 +16,200 @@ struct kernel {
   bool in_turn, one_block;
 };
 
-struct subject {
-  struct fold_summer summer;
-  const struct kernel *kernel;
+/* A term or a sum, and its node of the tree. */
+struct value {
+  float x;
+  uint32_t node;
 };
+static const struct value none = {0, FOLD_TREE_NONE};
+
+/* The parents of nodes, as far as they are known; NULL: nobody asks. */
+static struct { uint32_t *parent, nodes; } noted;
+
+static struct value add(struct value a, struct value b) {
+  if (a.node == FOLD_TREE_NONE) return b;
+  if (b.node == FOLD_TREE_NONE) return a;
+  if (noted.parent) noted.parent[a.node] = noted.parent[b.node] = noted.nodes;
+  return (struct value){a.x + b.x, noted.parent ? noted.nodes++ : 0};
+}
 
 /* A thread's registers: what it has of earlier tiles, if any, and the items of this one. */
-static float add_registers(float *x, size_t n, bool in_turn) {
+static struct value add_registers(struct value *x, size_t n, bool in_turn) {
   if (in_turn)
-    for (size_t i = 1; i < n; i++) x[0] += x[i];
+    for (size_t i = 1; i < n; i++) x[0] = add(x[0], x[i]);
   else
     for (size_t step = 1; step < n; step *= 2)
-      for (size_t i = 0; i + step < n; i += 2 * step) x[i] += x[i + step];
+      for (size_t i = 0; i + step < n; i += 2 * step) x[i] = add(x[i], x[i + step]);
   return x[0];
 }
 
 /* A block adds n terms, tile after tile. */
-static float add_block(const struct kernel *k, const float *x, size_t n) {
+static struct value add_block(const struct kernel *k, const struct value *x, size_t n) {
   const size_t tile = (size_t)k->threads * k->items, active = n < k->threads ? n : k->threads;
-  float lane[THREADS], sum = 0;
+  struct value lane[THREADS], sum = none;
   for (size_t t = 0; t < active; t++) {
     size_t at = 0, has = 0;
+    lane[t] = none;
     for (; at + tile <= n; at += tile) {
-      float item[ITEMS + 1] = {lane[t]};
+      struct value item[ITEMS + 1] = {lane[t]};
       const size_t first = has;
       for (size_t i = 0; i < k->items; i += k->load)
         for (size_t v = 0; v < k->load; v++) item[first + i + v] = x[at + i * k->threads + t * k->load + v];
       lane[t] = add_registers(item, first + k->items, k->in_turn);
       has = 1;
     }
-    for (at += t; at < n; at += k->threads, has = 1) lane[t] = has ? lane[t] + x[at] : x[at];
+    for (at += t; at < n; at += k->threads) lane[t] = add(lane[t], x[at]);
   }
   for (size_t step = 1; step < LANES; step *= 2)
     for (size_t t = 0; t + step < active; t += 2 * step)
-      if (t / LANES == (t + step) / LANES) lane[t] += lane[t + step];
-  for (size_t warp = 0; warp < active; warp += LANES) sum = warp ? sum + lane[warp] : lane[0];
+      if (t / LANES == (t + step) / LANES) lane[t] = add(lane[t], lane[t + step]);
+  for (size_t warp = 0; warp < active; warp += LANES) sum = add(sum, lane[warp]);
   return sum;
 }
 
-static float add_grid(const struct kernel *k, const float *x, size_t n) {
+static struct value add_grid(const struct kernel *k, const struct value *x, size_t n) {
   const size_t tile = (size_t)k->threads * k->items;
-  float sums[64];
+  struct value sums[64];
   size_t blocks = 0;
   for (size_t at = 0; at < n; at += tile) sums[blocks++] = add_block(k, x + at, n - at < tile ? n - at : tile);
   return add_block(k, sums, blocks);
 }
 
-static fold_status as_cub(void *context, size_t rows, void *out) {
-  const struct subject *s = context;
-  const size_t n = s->summer.n;
-  for (size_t r = 0; r < rows; r++) {
-    const float *x = (const float *)s->summer.in[0] + r * n;
-    ((float *)out)[r] = s->kernel->one_block ? add_block(s->kernel, x, n) : add_grid(s->kernel, x, n);
-  }
-  return fold_ok();
+/* The terms of a row: elements, or rounded products. */
+static void take_row(const struct fold_summer *s, size_t row, struct value *term) {
+  const float *x = (const float *)s->in[0] + row * s->n,
+              *y = s->factors > 1 ? (const float *)s->in[1] + row * s->n : NULL;
+  for (size_t i = 0; i < s->n; i++) term[i] = (struct value){y ? x[i] * y[i] : x[i], (uint32_t)i};
+}
+
+typedef struct value adder(const struct kernel *k, const struct value *term, size_t n);
+
+static struct value as_cub(const struct kernel *k, const struct value *term, size_t n) {
+  return k->one_block ? add_block(k, term, n) : add_grid(k, term, n);
 }
 
 /* A segment of 128 threads' terms; a thread adds its neighbours, then threads shuffle down. */
-static float add_segment(const float *x, const float *y, size_t n, size_t load) {
-  float thread[128] = {0};
-  for (size_t i = 0; i < n; i++) {
-    const float product = x[i] * y[i];
-    thread[i / load] = i % load ? thread[i / load] + product : product;
-  }
+static struct value add_segment(const struct value *term, size_t n, size_t load) {
+  struct value thread[128];
+  for (size_t t = 0; t < 128; t++) thread[t] = none;
+  for (size_t i = 0; i < n; i++) thread[i / load] = add(thread[i / load], term[i]);
   for (size_t half = 64; half > 0; half /= 2)
-    for (size_t t = 0; t < half; t++) thread[t] += thread[t + half];
+    for (size_t t = 0; t < half; t++) thread[t] = add(thread[t], thread[t + half]);
   return thread[0];
 }
 
-static fold_status as_cublas(void *context, size_t rows, void *out) {
-  const struct subject *s = context;
-  const size_t n = s->summer.n, load = s->kernel->load, segment = 128 * load;
-  for (size_t r = 0; r < rows; r++) {
-    const float *x = (const float *)s->summer.in[0] + r * n, *y = (const float *)s->summer.in[1] + r * n;
-    float slot[32] = {0}, group[4] = {0};
-    for (size_t at = 0; at < n; at += segment)
-      slot[at / segment % 32] += add_segment(x + at, y + at, n - at < segment ? n - at : segment, load);
-    for (size_t k = 0; k < 32; k++) group[k % 4] += slot[k];
-    ((float *)out)[r] = group[0] + group[1] + group[2] + group[3];
+static struct value as_cublas(const struct kernel *k, const struct value *term, size_t n) {
+  const size_t segment = 128 * (size_t)k->load;
+  struct value slot[32], group[4] = {none, none, none, none};
+  for (size_t i = 0; i < 32; i++) slot[i] = none;
+  for (size_t at = 0; at < n; at += segment) {
+    struct value *to = &slot[at / segment % 32];
+    *to = add(*to, add_segment(term + at, n - at < segment ? n - at : segment, k->load));
   }
+  for (size_t i = 0; i < 32; i++) group[i % 4] = add(group[i % 4], slot[i]);
+  return add(add(add(group[0], group[1]), group[2]), group[3]);
+}
+
+struct subject {
+  struct fold_summer summer;
+  const struct kernel *kernel;
+  adder *add_up;
+};
+
+static fold_status add_rows(void *context, size_t rows, void *out) {
+  const struct subject *s = context;
+  struct value *term = malloc(s->summer.n * sizeof *term);
+  for (size_t r = 0; r < rows; r++) {
+    take_row(&s->summer, r, term);
+    ((float *)out)[r] = s->add_up(s->kernel, term, s->summer.n).x;
+  }
+  free(term);
   return fold_ok();
 }
 
-/* print 0: none was recorded. */
-static void expect_name(const struct kernel *kernel, fold_sum_rows *sum, size_t n, uint64_t print, const char *name) {
-  enum { ROWS = 64 };
-  struct subject s = {.kernel = kernel};
-  struct fold_revealed revealed;
-  uint64_t got = 0;
-  s.summer = (struct fold_summer){.sum = sum,
-                                  .context = &s,
+enum { ROWS = 64 };
+
+static struct subject subject_of(const struct kernel *kernel, adder *add_up, size_t n) {
+  struct subject s = {.kernel = kernel, .add_up = add_up};
+  s.summer = (struct fold_summer){.sum = add_rows,
                                   .n = n,
                                   .rows = ROWS,
                                   .dtype = FOLD_F32,
                                   .accumulator = FOLD_F32,
                                   .result = FOLD_F32,
-                                  .factors = sum == as_cublas ? 2 : 1};
+                                  .factors = add_up == as_cublas ? 2 : 1};
   for (unsigned k = 0; k < s.summer.factors; k++) s.summer.in[k] = malloc(ROWS * n * sizeof(float));
-  const fold_status status = fold_reveal(&s.summer, &revealed);
-  cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
+  return s;
+}
+
+static void free_subject(struct subject *s) {
+  for (unsigned k = 0; k < s->summer.factors; k++) free(s->summer.in[k]);
+}
+
+/* The tree that the subject notes. */
+static struct fold_tree noted_tree(const struct subject *s) {
+  const size_t n = s->summer.n;
+  struct value *term = calloc(n, sizeof *term);
+  struct fold_tree tree;
+  noted.parent = malloc(2 * n * sizeof *noted.parent);
+  noted.nodes = (uint32_t)n;
+  for (size_t i = 0; i < n; i++) term[i].node = (uint32_t)i;
+  noted.parent[s->add_up(s->kernel, term, n).node] = FOLD_TREE_NONE;
+  cr_assert_eq(fold_tree_of_parents(noted.parent, n, noted.nodes, &tree).code, FOLD_OK);
+  free(noted.parent);
+  free(term);
+  noted.parent = NULL;
+  return tree;
+}
+
+/* The tree gives the subject's bits. */
+static void expect_replay(struct subject *s, const struct fold_tree *tree) {
+  float want[ROWS], got[ROWS];
+  const size_t n = s->summer.n;
+  for (size_t r = 0; r < ROWS; r++) {
+    void *row[FOLD_INPUTS] = {NULL};
+    for (unsigned k = 0; k < s->summer.factors; k++) row[k] = (float *)s->summer.in[k] + r * n;
+    fold_proof_row(&s->summer, r, row);
+  }
+  const struct fold_call call = {.dtype = FOLD_F32,
+                                 .op = FOLD_SUM,
+                                 .rows = ROWS,
+                                 .cols = n,
+                                 .in = s->summer.in[0],
+                                 .other = s->summer.factors > 1 ? s->summer.in[1] : NULL,
+                                 .out = want};
+  cr_assert_eq(add_rows(s, ROWS, got).code, FOLD_OK);
+  cr_assert_eq(fold_tree_replay(tree, (struct fold_tree_arithmetic){FOLD_F32, FOLD_F32, FOLD_ROUNDED_ONCE}, &call).code,
+               FOLD_OK);
+  cr_expect(memcmp(got, want, sizeof got) == 0, "%zu terms: other bits than the tree's", n);
+}
+
+static void expect_revealed(struct subject *s, uint64_t print, const char *name) {
+  struct fold_revealed revealed;
+  uint64_t got = 0;
+  s->summer.context = s;
+  cr_assert_eq(fold_reveal(&s->summer, &revealed).code, FOLD_OK);
   fold_tree_fingerprint(&revealed.tree, &got);
-  cr_expect(revealed.kind == FOLD_REVEALED_TREE && (print == 0 || got == print) && strcmp(revealed.name, name) == 0,
-            "%zu terms: %s %#llx '%s', not '%s' %s", n, fold_revealed_text(revealed.kind), (unsigned long long)got,
-            revealed.name, name, revealed.why);
-  for (unsigned k = 0; k < s.summer.factors; k++) free(s.summer.in[k]);
+  cr_expect(revealed.kind == FOLD_REVEALED_TREE && got == print && strcmp(revealed.name, name) == 0,
+            "%zu terms: %s '%s', not '%s' %s", s->summer.n, fold_revealed_text(revealed.kind), revealed.name, name,
+            revealed.why);
   fold_revealed_free(&revealed);
+}
+
+/* print 0: none was recorded. Long sums take too long to be revealed here. */
+static void expect_name(const struct kernel *kernel, adder *add_up, size_t n, uint64_t print, const char *name) {
+  struct subject s = subject_of(kernel, add_up, n);
+  struct fold_tree tree = noted_tree(&s);
+  uint64_t got = 0;
+  char names[400];
+  cr_assert_eq(fold_tree_fingerprint(&tree, &got).code, FOLD_OK);
+  cr_assert_eq(fold_tree_names(&tree, s.summer.factors > 1, names).code, FOLD_OK);
+  cr_expect((print == 0 || got == print) && strcmp(names, name) == 0, "%zu terms: %#llx '%s', not '%s'", n,
+            (unsigned long long)got, names, name);
+  expect_replay(&s, &tree);
+  if (n < 1100) expect_revealed(&s, got, name);
+  fold_tree_free(&tree);
+  free_subject(&s);
 }
 
 struct recorded {
@@ -214,19 +303,11 @@ Test(reveal_kernels, cubs_parameters_are_found_in_the_tree) {
   }
 }
 
-static void swap_terms(const struct subject *s, size_t rows, size_t i, size_t j) {
-  for (size_t r = 0; r < rows; r++)
-    for (unsigned k = 0; k < s->summer.factors; k++) {
-      float *x = (float *)s->summer.in[k] + r * s->summer.n, kept = x[i];
-      x[i] = x[j], x[j] = kept;
-    }
-}
-
-static fold_status as_cub_swapped(void *context, size_t rows, void *out) {
-  swap_terms(context, rows, 5, 400);
-  const fold_status status = as_cub(context, rows, out);
-  swap_terms(context, rows, 5, 400);
-  return status;
+static struct value as_cub_swapped(const struct kernel *k, const struct value *term, size_t n) {
+  struct value swapped[600];
+  memcpy(swapped, term, sizeof swapped);
+  swapped[5] = term[400], swapped[400] = term[5];
+  return as_cub(k, swapped, n);
 }
 
 Test(reveal_kernels, a_tree_with_two_terms_swapped_is_no_kernels) {
