@@ -7,10 +7,12 @@ import tempfile
 
 source = sys.argv[1]
 told_by_gcc = [] if "clang" in os.environ.get("CC", "") else ["-O2 -funsafe-math-optimizations"]
+# What is not refused ends soon after, for another reason: nobody waits for the rest.
+PASSED = "nccl needs CUDA"
 for flags in ["-ffast-math", "-Ofast", "-ffinite-math-only", *told_by_gcc, "-Og"]:
     with tempfile.TemporaryDirectory(prefix="foldproof-flags-") as build:
-        done = subprocess.run(["meson", "setup", build, source, "-Dcuda=disabled", "-Dmpi=disabled", "-Dtests=disabled"],
+        done = subprocess.run(["meson", "setup", build, source, "-Dcuda=disabled", "-Dnccl=enabled"],
                               env=dict(os.environ, CFLAGS=flags), capture_output=True, text=True)
-        said = "must keep IEEE-754 arithmetic" in done.stdout
-        if (done.returncode != 0, said) != ((False, False) if flags == "-Og" else (True, True)):
+        wanted = PASSED if flags == "-Og" else "must keep IEEE-754 arithmetic"
+        if done.returncode == 0 or wanted not in done.stdout:
             sys.exit(f"{flags}: {done.returncode}\n{done.stdout[-2000:]}{done.stderr}")
