@@ -313,6 +313,23 @@ Test(reveal, masks_absorb_units_even_where_operands_keep_bits_below_the_last) {
   for (int fusing = 0; fusing < FOLD_FUSINGS; fusing++) expect_chain(FOLD_E5M2, FOLD_F32, (enum fold_fusing)fusing);
 }
 
+/* As one step of a tensor core: all products in one node. Its result has few bits, so that only products that cancel show a cut. */
+Test(reveal, a_dot_product_of_one_cut_node_is_not_called_exact) {
+  for (size_t n = 4; n <= 16; n++) {
+    uint32_t parent[17];
+    struct fold_tree tree;
+    for (size_t i = 0; i < n; i++) parent[i] = (uint32_t)n;
+    parent[n] = FOLD_TREE_NONE;
+    cr_assert_eq(fold_tree_of_parents(parent, n, n + 1, &tree).code, FOLD_OK);
+    struct subject s = {.tree = &tree, .how = {FOLD_F32, FOLD_F16, FOLD_CUT_0}, .summer.factors = 2};
+    struct fold_revealed revealed = reveal_usual(&s, by_tree, n, FOLD_F16);
+    cr_expect(revealed.kind == FOLD_REVEALED_TREE && revealed.how.fusing == FOLD_CUT_0, "%zu products: %s, %s", n,
+              fold_revealed_text(revealed.kind), fold_fusing_text(revealed.how.fusing));
+    fold_revealed_free(&revealed);
+    fold_tree_free(&tree);
+  }
+}
+
 static fold_status exactly(void *context, size_t rows, void *out) {
   const struct subject *s = context;
   struct fold_truth truth;

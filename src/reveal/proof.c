@@ -105,7 +105,7 @@ static double number(struct source *s, int bits, int width) {
   return next(s) & 1 ? x : -x;
 }
 
-static uint64_t draw(struct source *s, const struct fold_summer *summer, size_t family, size_t pair, uint64_t before) {
+static uint64_t draw(struct source *s, const struct fold_summer *summer, size_t family, bool small, uint64_t before) {
   const int width = s->high - s->low + 1, full = s->terms.precision - 1;
   switch (family) {
     case 0: return fold_bits_from_double(summer->dtype, number(s, full, width));
@@ -113,12 +113,17 @@ static uint64_t draw(struct source *s, const struct fold_summer *summer, size_t 
       if (before && next(s) % 4) return (before ^ s->terms.sign) ^ (next(s) % 4 > 0);
       return fold_bits_from_double(summer->dtype, number(s, full, width));
     case 2: return fold_bits_from_double(summer->dtype, number(s, full < 1 ? full : 1, width));
-    case 4: /* in the upper half of the window; every eighth pair is two small terms in its lower half, which do not cancel */
-      if (pair % 8 == 0)
-        return fold_bits_from_double(summer->dtype, ldexp(number(s, full, width / 2), width / 2 - width));
+    case 4: /* in the upper half of the window; a small pair is two terms in its lower half, which do not cancel */
+      if (small) return fold_bits_from_double(summer->dtype, ldexp(number(s, full, width / 2), width / 2 - width));
       return before ? before ^ s->terms.sign : fold_bits_from_double(summer->dtype, number(s, full, width / 2));
     default: return fold_bits_from_double(summer->dtype, number(s, full, 3));
   }
+}
+
+/* Every eighth pair is small; of fewer pairs one, so that their sum is not zero. */
+static bool is_small_pair(size_t n, size_t i) {
+  const size_t pairs = n / 2, every = pairs < 2 ? 2 : pairs < 8 ? pairs : 8;
+  return (i + 2) / 2 % (pairs + 1) % every == 0;
 }
 
 /* Places the two numbers of a cancelling pair far apart, by a stride that has no common divisor with n. */
@@ -160,14 +165,16 @@ static void twist(struct source *s, const struct fold_summer *summer, const stru
 void fold_proof_row(const struct fold_summer *summer, size_t row, void *const out[FOLD_INPUTS]) {
   const struct shape shape = shape_of(row);
   for (unsigned k = 0; k < summer->factors; k++) {
-    /* Second factors have nearly one exponent, or a window as wide as that of the first. */
+    /* Second factors have nearly one exponent, or a window as wide as that of the first. Those of a pair that
+     * cancels are equal, so that its products cancel, too. */
     const size_t family = k == 0 || shape.family == 2 ? shape.family : row % 2 ? 0 : 3;
+    const bool paired = k > 0 && (shape.family == 1 || shape.family == 4);
     uint64_t before = 0;
     struct source s;
     open_source(&s, summer, row, &shape, k);
-    const size_t stride = place_of(summer, k ? 0 : family, row, 1);
+    const size_t stride = place_of(summer, k == 0 || paired ? shape.family : 0, row, 1);
     for (size_t i = 0, at = 0; i < summer->n; i++, at = (at + stride) % summer->n) {
-      const uint64_t bits = draw(&s, summer, family, (i + 2) / 2 % (summer->n / 2 + 1), before);
+      const uint64_t bits = paired && before ? before : draw(&s, summer, family, is_small_pair(summer->n, i), before);
       before = before ? 0 : bits;
       fold_bits_store(summer->dtype, out[k], at, bits);
     }
