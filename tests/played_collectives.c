@@ -182,7 +182,7 @@ static fold_status other_nan(const struct fold_subject *subject, const struct fo
 }
 
 /* Longer than what the judges see whole. */
-static bool is_long(const struct fold_call *call) { return call->all_cols > 5000000; }
+static bool is_long(const struct fold_call *call) { return call->all_cols > 4000000; }
 
 static fold_status right_sum(const struct fold_subject *subject, const struct fold_call *call) {
   spend(0.05);
@@ -196,10 +196,10 @@ static fold_status loses_a_part(const struct fold_subject *subject, const struct
   return fold_library_sum(subject, &none);
 }
 
-/* As an index of too few bits does: of a part above 2^21 terms, one is forgotten. */
+/* As an index of too few bits does: of a part above 2^20 terms, one is forgotten. */
 static fold_status loses_a_term(const struct fold_subject *subject, const struct fold_call *call) {
   struct fold_call fewer = *call;
-  if (call->cols > 1u << 21) fewer.cols--;
+  if (call->cols > 1u << 20) fewer.cols--;
   return fold_library_sum(subject, &fewer);
 }
 
