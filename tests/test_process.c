@@ -101,10 +101,10 @@ static void handle(int number) { (void)number; }
 /* All but those that can't be handled and the rig's own. */
 Test(process, each_signals_handler_is_named_and_put_back) {
   fold_process_keep();
-  for (int number = 1; number < 32; number++) {
+  for (int number = 1; number <= SIGRTMAX; number++) {
     struct sigaction before, now;
     char name[80];
-    if (number == SIGKILL || number == SIGSTOP) continue;
+    if (number == SIGKILL || number == SIGSTOP || (number >= 32 && number < SIGRTMIN)) continue; /* libc has two */
     const bool of_faults = number == SIGSEGV || number == SIGBUS;
     cr_assert_eq(sigaction(number, &(struct sigaction){.sa_handler = handle}, &before), 0);
     snprintf(name, sizeof name, "the handler of signal %d (%s)", number, strsignal(number));
@@ -233,7 +233,7 @@ Test(process, another_group_is_put_back_and_another_session_spoils_it) {
 static int powers(void) {
   int signal_of_parent = 0;
   prctl(PR_GET_PDEATHSIG, &signal_of_parent);
-  return 100 * signal_of_parent + prctl(PR_GET_DUMPABLE);
+  return 1000 * prctl(PR_GET_TIMERSLACK) + 100 * signal_of_parent + prctl(PR_GET_DUMPABLE);
 }
 static void run_as(int policy) { cr_assert_eq(sched_setscheduler(0, policy, &(struct sched_param){0}), 0); }
 
@@ -241,6 +241,7 @@ static void run_as(int policy) { cr_assert_eq(sched_setscheduler(0, policy, &(st
 Test(process, how_it_is_scheduled_and_what_others_may_do_is_put_back) {
   run_as(SCHED_BATCH);
   prctl(PR_SET_PDEATHSIG, SIGUSR2);
+  prctl(PR_SET_TIMERSLACK, 60000);
   const int before = powers();
   fold_process_keep();
   cr_expect_str_empty(restore());
@@ -252,6 +253,9 @@ Test(process, how_it_is_scheduled_and_what_others_may_do_is_put_back) {
   cr_expect_eq(powers(), before);
   prctl(PR_SET_DUMPABLE, 0);
   cr_expect_str_eq(restore(), "whether others may look at its process's memory");
+  cr_expect_eq(powers(), before);
+  prctl(PR_SET_TIMERSLACK, 1000000000);
+  cr_expect_str_eq(restore(), "by how much its thread's waits may be too long");
   cr_expect_eq(powers(), before);
   cr_expect_not(fold_process_is_spoilt());
 }

@@ -18,11 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SIGNALS = 32, TIMERS = 3, STANDARD = 3, MOST_CHILDREN = 256, MOST_OWN = 64, FILES_NEEDED = 16 };
+enum { SIGNALS = NSIG, TIMERS = 3, STANDARD = 3, MOST_CHILDREN = 256, MOST_OWN = 64, FILES_NEEDED = 16 };
 
 /* What others may do to the process, and what the process may do. */
 struct powers {
-  int end_with_parent, dumpable, no_new_privileges, filtered;
+  int slack, end_with_parent, dumpable, no_new_privileges, filtered;
 };
 
 static struct {
@@ -184,7 +184,8 @@ static void restore_processors(char changed[80]) {
 /* ---- what the process may do ---- */
 
 static struct powers powers_now(void) {
-  struct powers p = {.dumpable = prctl(PR_GET_DUMPABLE),
+  struct powers p = {.slack = prctl(PR_GET_TIMERSLACK),
+                     .dumpable = prctl(PR_GET_DUMPABLE),
                      .no_new_privileges = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0),
                      .filtered = prctl(PR_GET_SECCOMP)};
   prctl(PR_GET_PDEATHSIG, &p.end_with_parent);
@@ -200,6 +201,8 @@ static void restore_powers(char changed[80]) {
   }
   if (now.end_with_parent != before->end_with_parent) tell(changed, "whether its process ends with its parent");
   if (now.dumpable != before->dumpable) tell(changed, "whether others may look at its process's memory");
+  if (now.slack != before->slack) tell(changed, "by how much its thread's waits may be too long");
+  prctl(PR_SET_TIMERSLACK, before->slack);
   prctl(PR_SET_DUMPABLE, before->dumpable);
   prctl(PR_SET_PDEATHSIG, before->end_with_parent);
 }
