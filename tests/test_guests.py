@@ -259,7 +259,7 @@ def check_silence(folder):
 
 
 UNLOADABLE = {"CRASHES": "killed by signal 11", "ENDS": "ended its process with exit code 0", "HANGS": "did not come within 2 s (see --timeout)",
-              "NO_TABLE": "returns no table", "NEWER": "was built for interface 99", "SMALL": "have 8 bytes each",
+              "NO_TABLE": "returns no table", "NEWER": "was built for interface 99", "SMALL": "have 8 bytes each", "UNEVEN": "have 97 bytes each", "NOWHERE": "its table says n = 1, but its subjects are NULL",
               "NAMELESS": "its subject 1 has no name", "EMPTY": "its table has no subject"}
 
 

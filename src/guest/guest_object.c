@@ -58,8 +58,10 @@ static fold_status check(const char *what, const struct foldproof_guest_table *t
     return fold_error(FOLD_BAD_INPUT, "%s was built for interface %u of guests; this foldproof knows up to %u", what,
                       table->abi, FOLDPROOF_GUEST_ABI);
   const size_t least = offsetof(struct foldproof_guest_subject, run) + sizeof(table->subjects->run);
-  if (table->subject_size < least || table->subject_size > 4096)
+  if (table->subject_size < least || table->subject_size > 4096 || table->subject_size % sizeof(void *) != 0)
     return fold_error(FOLD_BAD_INPUT, "%s: its subjects have %u bytes each", what, table->subject_size);
+  if (table->n > 0 && table->subjects == NULL)
+    return fold_error(FOLD_BAD_INPUT, "%s: its table says n = %zu, but its subjects are NULL", what, table->n);
   return fold_ok();
 }
 

@@ -17,7 +17,9 @@
 #define RANKS 11
 #define FORKS 12
 #define SWAPS 13 /* its table has a subject of another name in the process that judges */
-#define OLDER 9  /* loads: its subjects end behind `run` */
+#define UNEVEN 14
+#define NOWHERE 15
+#define OLDER 9 /* loads: its subjects end behind `run` */
 
 static int run(const struct foldproof_guest_call *call, void *context) {
   (void)context;
@@ -61,6 +63,8 @@ const struct foldproof_guest_table *foldproof_guest(void) {
   if (HOW == NO_TABLE) return NULL;
   if (HOW == NEWER) table.abi = 99;
   if (HOW == SMALL) table.subject_size = 8;
+  if (HOW == UNEVEN) table.subject_size = 97;
+  if (HOW == NOWHERE) table.subjects = NULL;
   if (HOW == OLDER) table = (struct foldproof_guest_table){FOLDPROOF_GUEST_ABI, sizeof *old, 2, (const void *)old};
   return &table;
 }
