@@ -4,10 +4,9 @@
  * of CUDA 13.0. The subjects here add floats as those kernels do, thread by thread, and note which are added; a recorded fingerprint says that they do.
  */
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "reveal.h"
+#include "noted_sums.h"
 
 enum { LANES = 32, THREADS = 256, ITEMS = 32 };
 
@@ -16,30 +15,13 @@ struct kernel {
   bool in_turn, one_block;
 };
 
-/* A term or a sum, and its node of the tree. */
-struct value {
-  float x;
-  uint32_t node;
-};
-static const struct value none = {0, FOLD_TREE_NONE};
-
-/* The parents of nodes, as far as they are known; NULL: nobody asks. */
-static struct { uint32_t *parent, nodes; } noted;
-
-static struct value add(struct value a, struct value b) {
-  if (a.node == FOLD_TREE_NONE) return b;
-  if (b.node == FOLD_TREE_NONE) return a;
-  if (noted.parent) noted.parent[a.node] = noted.parent[b.node] = noted.nodes;
-  return (struct value){a.x + b.x, noted.parent ? noted.nodes++ : 0};
-}
-
 /* A thread's registers: what it has of earlier tiles, if any, and the items of this one. */
 static struct value add_registers(struct value *x, size_t n, bool in_turn) {
   if (in_turn)
-    for (size_t i = 1; i < n; i++) x[0] = add(x[0], x[i]);
+    for (size_t i = 1; i < n; i++) x[0] = add_noted(x[0], x[i]);
   else
     for (size_t step = 1; step < n; step *= 2)
-      for (size_t i = 0; i + step < n; i += 2 * step) x[i] = add(x[i], x[i + step]);
+      for (size_t i = 0; i + step < n; i += 2 * step) x[i] = add_noted(x[i], x[i + step]);
   return x[0];
 }
 
@@ -58,12 +40,12 @@ static struct value add_block(const struct kernel *k, const struct value *x, siz
       lane[t] = add_registers(item, first + k->items, k->in_turn);
       has = 1;
     }
-    for (at += t; at < n; at += k->threads) lane[t] = add(lane[t], x[at]);
+    for (at += t; at < n; at += k->threads) lane[t] = add_noted(lane[t], x[at]);
   }
   for (size_t step = 1; step < LANES; step *= 2)
     for (size_t t = 0; t + step < active; t += 2 * step)
-      if (t / LANES == (t + step) / LANES) lane[t] = add(lane[t], lane[t + step]);
-  for (size_t warp = 0; warp < active; warp += LANES) sum = add(sum, lane[warp]);
+      if (t / LANES == (t + step) / LANES) lane[t] = add_noted(lane[t], lane[t + step]);
+  for (size_t warp = 0; warp < active; warp += LANES) sum = add_noted(sum, lane[warp]);
   return sum;
 }
 
@@ -75,16 +57,8 @@ static struct value add_grid(const struct kernel *k, const struct value *x, size
   return add_block(k, sums, blocks);
 }
 
-/* The terms of a row: elements, or rounded products. */
-static void take_row(const struct fold_summer *s, size_t row, struct value *term) {
-  const float *x = (const float *)s->in[0] + row * s->n,
-              *y = s->factors > 1 ? (const float *)s->in[1] + row * s->n : NULL;
-  for (size_t i = 0; i < s->n; i++) term[i] = (struct value){y ? x[i] * y[i] : x[i], (uint32_t)i};
-}
-
-typedef struct value adder(const struct kernel *k, const struct value *term, size_t n);
-
-static struct value as_cub(const struct kernel *k, const struct value *term, size_t n) {
+static struct value as_cub(const void *kernel, const struct value *term, size_t n) {
+  const struct kernel *k = kernel;
   return k->one_block ? add_block(k, term, n) : add_grid(k, term, n);
 }
 
@@ -92,131 +66,24 @@ static struct value as_cub(const struct kernel *k, const struct value *term, siz
 static struct value add_segment(const struct value *term, size_t n, size_t load) {
   struct value thread[128];
   for (size_t t = 0; t < 128; t++) thread[t] = none;
-  for (size_t i = 0; i < n; i++) thread[i / load] = add(thread[i / load], term[i]);
+  for (size_t i = 0; i < n; i++) thread[i / load] = add_noted(thread[i / load], term[i]);
   for (size_t half = 64; half > 0; half /= 2)
-    for (size_t t = 0; t < half; t++) thread[t] = add(thread[t], thread[t + half]);
+    for (size_t t = 0; t < half; t++) thread[t] = add_noted(thread[t], thread[t + half]);
   return thread[0];
 }
 
-static struct value as_cublas(const struct kernel *k, const struct value *term, size_t n) {
+static struct value as_cublas(const void *kernel, const struct value *term, size_t n) {
+  const struct kernel *k = kernel;
   const size_t segment = 128 * (size_t)k->load;
   struct value slot[32], group[4] = {none, none, none, none};
   for (size_t i = 0; i < 32; i++) slot[i] = none;
   for (size_t at = 0; at < n; at += segment) {
     struct value *to = &slot[at / segment % 32];
-    *to = add(*to, add_segment(term + at, n - at < segment ? n - at : segment, k->load));
+    *to = add_noted(*to, add_segment(term + at, n - at < segment ? n - at : segment, k->load));
   }
-  for (size_t i = 0; i < 32; i++) group[i % 4] = add(group[i % 4], slot[i]);
-  return add(add(add(group[0], group[1]), group[2]), group[3]);
+  for (size_t i = 0; i < 32; i++) group[i % 4] = add_noted(group[i % 4], slot[i]);
+  return add_noted(add_noted(add_noted(group[0], group[1]), group[2]), group[3]);
 }
-
-struct subject {
-  struct fold_summer summer;
-  const struct kernel *kernel;
-  adder *add_up;
-};
-
-static fold_status add_rows(void *context, size_t rows, void *out) {
-  const struct subject *s = context;
-  struct value *term = malloc(s->summer.n * sizeof *term);
-  for (size_t r = 0; r < rows; r++) {
-    take_row(&s->summer, r, term);
-    ((float *)out)[r] = s->add_up(s->kernel, term, s->summer.n).x;
-  }
-  free(term);
-  return fold_ok();
-}
-
-enum { ROWS = 64 };
-
-static struct subject subject_of(const struct kernel *kernel, adder *add_up, size_t n) {
-  struct subject s = {.kernel = kernel, .add_up = add_up};
-  s.summer = (struct fold_summer){.sum = add_rows,
-                                  .n = n,
-                                  .rows = ROWS,
-                                  .dtype = FOLD_F32,
-                                  .accumulator = FOLD_F32,
-                                  .result = FOLD_F32,
-                                  .factors = add_up == as_cublas ? 2 : 1};
-  for (unsigned k = 0; k < s.summer.factors; k++) s.summer.in[k] = malloc(ROWS * n * sizeof(float));
-  return s;
-}
-
-static void free_subject(struct subject *s) {
-  for (unsigned k = 0; k < s->summer.factors; k++) free(s->summer.in[k]);
-}
-
-/* The tree that the subject notes. */
-static struct fold_tree noted_tree(const struct subject *s) {
-  const size_t n = s->summer.n;
-  struct value *term = calloc(n, sizeof *term);
-  struct fold_tree tree;
-  noted.parent = malloc(2 * n * sizeof *noted.parent);
-  noted.nodes = (uint32_t)n;
-  for (size_t i = 0; i < n; i++) term[i].node = (uint32_t)i;
-  noted.parent[s->add_up(s->kernel, term, n).node] = FOLD_TREE_NONE;
-  cr_assert_eq(fold_tree_of_parents(noted.parent, n, noted.nodes, &tree).code, FOLD_OK);
-  free(noted.parent);
-  free(term);
-  noted.parent = NULL;
-  return tree;
-}
-
-/* The tree gives the subject's bits. */
-static void expect_replay(struct subject *s, const struct fold_tree *tree) {
-  float want[ROWS], got[ROWS];
-  const size_t n = s->summer.n;
-  for (size_t r = 0; r < ROWS; r++) {
-    void *row[FOLD_INPUTS] = {NULL};
-    for (unsigned k = 0; k < s->summer.factors; k++) row[k] = (float *)s->summer.in[k] + r * n;
-    fold_proof_row(&s->summer, r, row);
-  }
-  const struct fold_call call = {.dtype = FOLD_F32,
-                                 .op = FOLD_SUM,
-                                 .rows = ROWS,
-                                 .cols = n,
-                                 .in = s->summer.in[0],
-                                 .other = s->summer.factors > 1 ? s->summer.in[1] : NULL,
-                                 .out = want};
-  cr_assert_eq(add_rows(s, ROWS, got).code, FOLD_OK);
-  cr_assert_eq(fold_tree_replay(tree, (struct fold_tree_arithmetic){FOLD_F32, FOLD_F32, FOLD_ROUNDED_ONCE}, &call).code,
-               FOLD_OK);
-  cr_expect(memcmp(got, want, sizeof got) == 0, "%zu terms: other bits than the tree's", n);
-}
-
-static void expect_revealed(struct subject *s, uint64_t print, const char *name) {
-  struct fold_revealed revealed;
-  uint64_t got = 0;
-  s->summer.context = s;
-  cr_assert_eq(fold_reveal(&s->summer, &revealed).code, FOLD_OK);
-  fold_tree_fingerprint(&revealed.tree, &got);
-  cr_expect(revealed.kind == FOLD_REVEALED_TREE && got == print && strcmp(revealed.name, name) == 0,
-            "%zu terms: %s '%s', not '%s' %s", s->summer.n, fold_revealed_text(revealed.kind), revealed.name, name,
-            revealed.why);
-  fold_revealed_free(&revealed);
-}
-
-/* print 0: none was recorded. Long sums take too long to be revealed here. */
-static void expect_name(const struct kernel *kernel, adder *add_up, size_t n, uint64_t print, const char *name) {
-  struct subject s = subject_of(kernel, add_up, n);
-  struct fold_tree tree = noted_tree(&s);
-  uint64_t got = 0;
-  char names[400];
-  cr_assert_eq(fold_tree_fingerprint(&tree, &got).code, FOLD_OK);
-  cr_assert_eq(fold_tree_names(&tree, s.summer.factors > 1, names).code, FOLD_OK);
-  cr_expect((print == 0 || got == print) && strcmp(names, name) == 0, "%zu terms: %#llx '%s', not '%s'", n,
-            (unsigned long long)got, names, name);
-  expect_replay(&s, &tree);
-  if (n < 1100) expect_revealed(&s, got, name);
-  fold_tree_free(&tree);
-  free_subject(&s);
-}
-
-struct recorded {
-  size_t n;
-  uint64_t print;
-};
-#define EACH(rows) (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 
 #define TILES(items, load, how) "CUB's tiles of 256 threads x " items " items (loads of " load ", added " how ")"
 static const struct kernel cub_f32 = {.threads = 256, .items = 16, .load = 4},
@@ -229,11 +96,11 @@ Test(reveal_kernels, cubs_block_that_has_no_full_tile) {
   static const struct recorded seen[] = {
       {255, 0x4f0f30becfce6ff4},  {256, 0x980dcd8c5625d31b},  {300, 0x33f6f08ba948a277}, {1000, 0x5489f1dd81546778},
       {1024, 0x6aa9bf31d8417283}, {1025, 0x8ef0f5757f1570b8}, {2049, 0xe4bdfac4d59e2ad1}};
-  expect_name(&cub_f32, as_cub, 64, 0x6dda6c515d104310, "host/pairwise, rows/par_256, flat/canonical");
-  expect_name(&cub_f32, as_cub, 100, 0x87a5900ad2d4e1f0, "CUB's block of one term a thread");
+  expect_name(&cub_f32, as_cub, 1, 64, 0x6dda6c515d104310, "host/pairwise, rows/par_256, flat/canonical");
+  expect_name(&cub_f32, as_cub, 1, 100, 0x87a5900ad2d4e1f0, "CUB's block of one term a thread");
   for
     EACH(seen)
-  expect_name(&cub_f32, as_cub, seen[i].n, seen[i].print,
+  expect_name(&cub_f32, as_cub, 1, seen[i].n, seen[i].print,
               seen[i].n > 256 ? "CUB's block of 256 threads" : "CUB's block of one term a thread");
 }
 
@@ -244,19 +111,19 @@ Test(reveal_kernels, cubs_tiles_a_block_each) {
                                f16[] = {{4097, 0xa8089e4fe8692860}, {5000, 0x3d35bcb4c80c0a48}};
   for
     EACH(f32)
-  expect_name(&cub_f32, as_cub, f32[i].n, f32[i].print, TILES("16", "4", "pairwise") ", a block each");
+  expect_name(&cub_f32, as_cub, 1, f32[i].n, f32[i].print, TILES("16", "4", "pairwise") ", a block each");
   for
     EACH(f16)
-  expect_name(&cub_f16, as_cub, f16[i].n, f16[i].print, TILES("16", "1", "pairwise") ", a block each");
-  expect_name(&cub_f64, as_cub, 5000, 0x12e1a4e6a05a9776, TILES("8", "4", "in turn") ", a block each");
+  expect_name(&cub_f16, as_cub, 1, f16[i].n, f16[i].print, TILES("16", "1", "pairwise") ", a block each");
+  expect_name(&cub_f64, as_cub, 1, 5000, 0x12e1a4e6a05a9776, TILES("8", "4", "in turn") ", a block each");
 }
 
 Test(reveal_kernels, cubs_tiles_in_one_block) {
   static const struct recorded seen[] = {{5000, 0x493bc22e8eafe3ca}, {10000, 0xb6cc755969097504}};
-  expect_name(&cub_segmented, as_cub, 4096, 0x93e9fbafa5a17bc4, TILES("16", "4", "pairwise") ", a block each");
+  expect_name(&cub_segmented, as_cub, 1, 4096, 0x93e9fbafa5a17bc4, TILES("16", "4", "pairwise") ", a block each");
   for
     EACH(seen)
-  expect_name(&cub_segmented, as_cub, seen[i].n, seen[i].print, TILES("16", "4", "pairwise") ", in one block");
+  expect_name(&cub_segmented, as_cub, 1, seen[i].n, seen[i].print, TILES("16", "4", "pairwise") ", in one block");
 }
 
 /* bf16 and f16 as f32, where they were recorded. */
@@ -274,10 +141,10 @@ Test(reveal_kernels, cublass_dot) {
   const struct kernel two = {.load = 2}, one = {.load = 1};
   for
     EACH(f32)
-  expect_name(&two, as_cublas, f32[i].n, f32[i].print, "cuBLAS's dot of 128 threads x 2 rounded products");
+  expect_name(&two, as_cublas, 2, f32[i].n, f32[i].print, "cuBLAS's dot of 128 threads x 2 rounded products");
   for
     EACH(f64)
-  expect_name(&one, as_cublas, f64[i].n, f64[i].print, "cuBLAS's dot of 128 threads x 1 rounded product");
+  expect_name(&one, as_cublas, 2, f64[i].n, f64[i].print, "cuBLAS's dot of 128 threads x 1 rounded product");
 }
 
 /* Of any block, around the ends of one, two and three tiles. */
@@ -299,11 +166,11 @@ Test(reveal_kernels, cubs_parameters_are_found_in_the_tree) {
       snprintf(name, sizeof name, "CUB's tiles of %u threads x %u items (loads of %u, added %s), %s", k->threads,
                k->items, k->load, k->in_turn ? "in turn" : "pairwise",
                k->one_block && n > tile ? "in one block" : "a block each");
-    expect_name(k, as_cub, n, 0, name);
+    expect_name(k, as_cub, 1, n, 0, name);
   }
 }
 
-static struct value as_cub_swapped(const struct kernel *k, const struct value *term, size_t n) {
+static struct value as_cub_swapped(const void *k, const struct value *term, size_t n) {
   struct value swapped[600];
   memcpy(swapped, term, sizeof swapped);
   swapped[5] = term[400], swapped[400] = term[5];
@@ -312,7 +179,7 @@ static struct value as_cub_swapped(const struct kernel *k, const struct value *t
 
 Test(reveal_kernels, a_tree_with_two_terms_swapped_is_no_kernels) {
   const struct kernel kernel = {.threads = 64, .items = 4, .load = 2};
-  expect_name(&kernel, as_cub, 600, 0,
+  expect_name(&kernel, as_cub, 1, 600, 0,
               "CUB's tiles of 64 threads x 4 items (loads of 2, added pairwise), a block each");
-  expect_name(&kernel, as_cub_swapped, 600, 0, "");
+  expect_name(&kernel, as_cub_swapped, 1, 600, 0, "");
 }
