@@ -30,5 +30,6 @@ uint64_t fold_join_halves(uint64_t *print, size_t n);
 /* Each tries a library's rule with all parameters, and writes the name of the first that has the tree. */
 void fold_try_cub(struct fold_kernel_search *s);
 void fold_try_cublas(struct fold_kernel_search *s);
+void fold_try_torch_cpu(struct fold_kernel_search *s);
 
 #endif
