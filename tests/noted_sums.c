@@ -124,3 +124,21 @@ void expect_name(const void *kernel, adder *add_up, unsigned factors, size_t n, 
   fold_tree_free(&tree);
   free_subject(&s);
 }
+
+struct swapped {
+  const void *kernel;
+  adder *add_up;
+};
+
+static struct value add_swapped(const void *kernel, const struct value *term, size_t n) {
+  const struct swapped *of = kernel;
+  struct value *swapped = malloc(n * sizeof *swapped);
+  for (size_t i = 0; i < n; i++) swapped[i] = term[i == 5 ? 400 : i == 400 ? 5 : i];
+  const struct value sum = of->add_up(of->kernel, swapped, n);
+  free(swapped);
+  return sum;
+}
+
+void expect_no_name_of_swapped(const void *kernel, adder *add_up, unsigned factors, size_t n) {
+  expect_name(&(struct swapped){kernel, add_up}, add_swapped, factors, n, 0, "");
+}

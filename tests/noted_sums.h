@@ -23,6 +23,9 @@ typedef struct value adder(const void *kernel, const struct value *term, size_t 
  * tree's replay. print 0: none was recorded. */
 void expect_name(const void *kernel, adder *add_up, unsigned factors, size_t n, uint64_t print, const char *name);
 
+/* If terms 5 and 400 are swapped, the tree has no name. */
+void expect_no_name_of_swapped(const void *kernel, adder *add_up, unsigned factors, size_t n);
+
 struct recorded {
   size_t n;
   uint64_t print;
