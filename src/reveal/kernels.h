@@ -31,5 +31,6 @@ uint64_t fold_join_halves(uint64_t *print, size_t n);
 void fold_try_cub(struct fold_kernel_search *s);
 void fold_try_cublas(struct fold_kernel_search *s);
 void fold_try_torch_cpu(struct fold_kernel_search *s);
+void fold_try_torch_gpu(struct fold_kernel_search *s);
 
 #endif

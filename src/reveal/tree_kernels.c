@@ -26,7 +26,7 @@ uint64_t fold_join_halves(uint64_t *print, size_t n) {
 static const struct {
   void (*try)(struct fold_kernel_search *s);
   bool products;
-} rules[] = {{fold_try_cub, false}, {fold_try_cublas, true}, {fold_try_torch_cpu, false}};
+} rules[] = {{fold_try_cub, false}, {fold_try_cublas, true}, {fold_try_torch_cpu, false}, {fold_try_torch_gpu, false}};
 
 static void try_rules(struct fold_kernel_search *s, bool products) {
   for (size_t i = 0; i < sizeof rules / sizeof *rules && !s->name[0]; i++)
