@@ -1,7 +1,7 @@
 /* test_reveal_torch_gpu.c: the trees of PyTorch's sums of rows on a GPU are known by name, with the kernel's parameters.
  *
  * The fingerprints were recorded by `foldproof.reveal` of x.sum(-1), and of each row's x.sum() by itself, in PyTorch 2.11.0 on an NVIDIA H200,
- * in f32, f64, bf16 and f16. Where rows of a launch differed, the tree is that of an aligned row alone.
+ * in f32, f64, bf16 and f16. Where launches or rows differed, the tree is that of an aligned row alone.
  */
 #include <criterion/criterion.h>
 

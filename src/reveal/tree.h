@@ -85,7 +85,7 @@ fold_status fold_tree_svg(const struct fold_tree *tree, const char *title, FILE 
  * of the same kinds with other parameters, separated by ", "; "" if there is none. */
 fold_status fold_tree_names(const struct fold_tree *tree, bool products, char text[400]);
 
-/* The kernel of CUB (of sums) or of cuBLAS (of products) that adds by this tree, with its parameters; "" if there is none. */
+/* The kernel of CUB or PyTorch (of sums) or of cuBLAS (of products) that adds by this tree, with its parameters; "" if there is none. */
 fold_status fold_tree_kernel_name(const struct fold_tree *tree, bool products, char name[120]);
 
 #endif
