@@ -84,13 +84,13 @@ with tempfile.TemporaryDirectory() as folder:
         calls[text] = (1, 9)
     for name in ("cuGetErrorString", "cuDriverGetVersion", "cuDeviceGetName", "cuDeviceGetAttribute", "cuDeviceTotalMem_v2",
                  "cuCtxGetDevice", "cuMemFree_v2", "cuMemGetInfo_v2", "cuDeviceGetMemPool", "cuMemPoolGetAttribute"):
-        del calls[name]  # asked for words alone, or after something else went wrong; the first count, and device, are what the environment tells
+        del calls[name]  # asked for words alone, or after something else went wrong; the first count, and device, are what the environment of records tells
     calls.update(cuInit=(1,), cuDeviceGet=(2,), cuDevicePrimaryCtxRetain=(1,), cuMemHostAlloc=(1,), cuModuleLoadData=(1,),
                  cuModuleGetFunction=(1, 2, 3), cuDeviceGetCount=(2,), cuCtxSetCurrent=(1,), cuMemcpyDtoDAsync_v2=(1,),
                  cuCtxGetCurrent=(1,), cuMemAlloc_v2=(1, 2), cuMemcpyDtoHAsync_v2=(1,), cuStreamSynchronize=(1,))
     for name, times in calls.items():
         for k in times:
-            code, out = verify("honest", *ONE, FAKE_CUDA=f"fail={name}:{k}:719")
+            code, out = verify("honest", *ONE, "--jsonl", os.devnull, FAKE_CUDA=f"fail={name}:{k}:719")
             word = "no pinned memory" if name == "cuMemHostAlloc" else f"{name.removesuffix('_v2')}"
             assert code in (2, 99) and word in out, (name, k, code, out)
 
