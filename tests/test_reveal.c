@@ -305,7 +305,7 @@ static enum fold_fusing expect_chain(enum fold_dtype dtype, enum fold_dtype resu
 
 Test(reveal, chains_of_eight_terms_at_once) {
   for (int fusing = 0; fusing < FOLD_FUSINGS; fusing++)
-    cr_expect_eq(expect_chain(FOLD_F16, FOLD_F16, (enum fold_fusing)fusing), fusing);
+    cr_expect_eq((int)expect_chain(FOLD_F16, FOLD_F16, (enum fold_fusing)fusing), fusing);
 }
 
 /* The range of e5m2 leaves few bits between M and a unit, and its sums seldom tell how many bits are kept. */
