@@ -120,8 +120,7 @@ Test(nccl, a_library_that_can_be_used_leaves_the_gpus_to_be_missed) {
 
 Test(nccl, ranks_with_another_library_are_named) {
   const char *another =
-      "the ranks have NCCL 2.98.0 (rank 0 on |this process has NCCL 2.99.1: does the launcher export this process's "
-      "variables?";
+      "the ranks have NCCL 2.98.0 (rank 0 on |this process has NCCL 2.99.1: does the launcher export FOLDPROOF_NCCL?";
   expect(LAUNCH "ONE=FAKE_NCCL_VERSION=29800", VERIFY, 99, "rank 1 on |NCCL 2.98.0|NCCL 2.99.1");
   expect(LAUNCH "ONE=FOLDPROOF_NCCL=/nowhere", VERIFY, 99, "rank 1 on |no NCCL|NCCL 2.99.1");
   expect(LAUNCH "ALL=FAKE_NCCL_VERSION=29800", VERIFY, 99, another);

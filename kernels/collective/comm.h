@@ -82,6 +82,7 @@ struct fold_comm_engine {
   void (*progress)(void);
   void (*finish)(void);           /* called once in each rank, after its comms are closed */
   void (*version)(char text[64]); /* of the library, "NCCL 2.28.9"; ranks with different versions cannot form a comm */
+  const char *variable;           /* of the environment, by which a user chooses the library */
   void (*device)(char text[64]);  /* the name of this rank's device; NULL if it computes on the host */
   enum fold_engine memory;        /* whose memory a rank's data lie in: FOLD_HOST or FOLD_CUDA */
   bool threads;                   /* ranks may be threads of one process */

@@ -243,6 +243,7 @@ const struct fold_comm_engine fold_comm_mpi = {
     .progress = progress,
     .finish = finish,
     .version = version,
+    .variable = "LD_LIBRARY_PATH",
     .memory = FOLD_HOST,
     .threads = false,
 };

@@ -260,6 +260,7 @@ const struct fold_comm_engine fold_comm_nccl = {
     .close = close_comm,
     .finish = finish,
     .version = fold_nccl_version,
+    .variable = "FOLDPROOF_NCCL",
     .device = device,
     .memory = FOLD_CUDA,
     .threads = true,

@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "shared_library.h"
+
 /* The first caller writes it; later ones only read it. */
 static struct {
   pthread_once_t once;
@@ -12,26 +14,24 @@ static struct {
   struct fold_mpi calls;
 } library = {.once = PTHREAD_ONCE_INIT};
 
-static fold_status find(const char *name, void *pointer) {
-  void *address = dlsym(RTLD_DEFAULT, name);
-  memcpy(pointer, &address, sizeof address);
-  return address ? fold_ok() : fold_error(FOLD_UNSUPPORTED, "%s has no %s", FOLD_MPI_LIBRARY, name);
-}
+/* By its name first: the linker knows where it is on this machine, which may not be the one of the build. */
+static struct fold_shared_library where = {
+    .before = "MPI's library: ", .after = "", .elsewhere = FOLD_MPI_LIBRARY, .for_all = true};
 
+/* Among all libraries of the process, so that preloaded ones come first. */
 static fold_status find_calls(void) {
-#define FIND(name) FOLD_TRY(find("MPI_" #name, &library.calls.name));
+#define FIND(name) FOLD_TRY(fold_shared_library_find(&where, RTLD_DEFAULT, "MPI_" #name, &library.calls.name));
   FOLD_MPI_CALLS(FIND)
 #undef FIND
   return fold_ok();
 }
 
-/* Its parts, which it opens itself, find it among the libraries of the process. By its name first: the linker knows where
- * it is on this machine, which may not be the one of the build. */
 static void open_library(void) {
-  const char *slash = strrchr(FOLD_MPI_LIBRARY, '/'), *name = slash ? slash + 1 : FOLD_MPI_LIBRARY;
-  void *handle = dlopen(name, RTLD_LAZY | RTLD_GLOBAL);
-  if (!handle) handle = dlopen(FOLD_MPI_LIBRARY, RTLD_LAZY | RTLD_GLOBAL);
-  library.status = handle ? find_calls() : fold_error(FOLD_UNSUPPORTED, "MPI's library can't be opened: %s", dlerror());
+  const char *slash = strrchr(FOLD_MPI_LIBRARY, '/');
+  void *handle;
+  where.usual = slash ? slash + 1 : FOLD_MPI_LIBRARY;
+  library.status = fold_shared_library_open(&where, &handle);
+  if (library.status.code == FOLD_OK) library.status = find_calls();
 }
 
 fold_status fold_mpi_ready(void) {

@@ -14,8 +14,10 @@
 #error "foldproof needs the header of NCCL 2.14 or newer; build with -Dnccl=disabled to go without"
 #endif
 
-static const struct fold_shared_library where = {"FOLDPROOF_NCCL", "libnccl.so.2", "",
-                                                 " (FOLDPROOF_NCCL may name another library)"};
+static const struct fold_shared_library where = {.variable = "FOLDPROOF_NCCL",
+                                                 .usual = "libnccl.so.2",
+                                                 .before = "",
+                                                 .after = " (FOLDPROOF_NCCL may name another library)"};
 
 /* The first caller writes it; later ones only read it. */
 static struct {

@@ -6,7 +6,8 @@
 
 #include "shared_library.h"
 
-static const struct fold_shared_library where = {"FOLDPROOF_OPENCL", "libOpenCL.so.1", "no OpenCL here: ", ""};
+static const struct fold_shared_library where = {
+    .variable = "FOLDPROOF_OPENCL", .usual = "libOpenCL.so.1", .before = "no OpenCL here: ", .after = ""};
 
 /* Constants of CL/cl.h and CL/cl_ext.h. */
 enum {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char *named(const struct fold_shared_library *library) {
-  const char *name = getenv(library->variable);
+  const char *name = library->variable ? getenv(library->variable) : NULL;
   return name && *name ? name : NULL;
 }
 
@@ -27,7 +27,9 @@ static const char *why_unopened(const char *name) {
 
 fold_status fold_shared_library_open(const struct fold_shared_library *library, void **handle) {
   const char *name = named(library) ? named(library) : library->usual;
-  *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  const int how = library->for_all ? RTLD_LAZY | RTLD_GLOBAL : RTLD_NOW | RTLD_LOCAL;
+  *handle = dlopen(name, how);
+  if (!*handle && name == library->usual && library->elsewhere) *handle = dlopen(name = library->elsewhere, how);
   return *handle ? fold_ok() : fold_shared_library_refuse(library, why_unopened(name));
 }
 

@@ -1,4 +1,4 @@
-/* shared_library.h: opens a library at run time: the default one, or the one that an environment variable names. */
+/* shared_library.h: opens a library at run time: the usual one, or the one that an environment variable names. */
 #ifndef FOLD_SHARED_LIBRARY_H
 #define FOLD_SHARED_LIBRARY_H
 
@@ -9,8 +9,10 @@ extern "C" {
 #endif
 
 struct fold_shared_library {
-  const char *variable, *usual;
-  const char *before, *after; /* the text around the reason if the default one can't be used */
+  const char *variable, *usual; /* variable NULL: the user names none here */
+  const char *before, *after;   /* the text around the reason if the usual one can't be used */
+  const char *elsewhere;        /* tried if the usual one isn't found; may be NULL */
+  bool for_all;                 /* libraries that it opens itself find its symbols among those of the process */
 };
 
 /* BAD_INPUT for a library that the user named, else UNSUPPORTED; the text names the file and the reason. */

@@ -7,7 +7,8 @@
 
 #include "shared_library.h"
 
-static const struct fold_shared_library where = {"FOLDPROOF_CUDA_DRIVER", "libcuda.so.1", "no GPU here: ", ""};
+static const struct fold_shared_library where = {
+    .variable = "FOLDPROOF_CUDA_DRIVER", .usual = "libcuda.so.1", .before = "no GPU here: ", .after = ""};
 
 /* Where the library is a stub, or has no device, there is no GPU. */
 enum { OUT_OF_MEMORY = 2, STUB_LIBRARY = 34, NO_DEVICE = 100, NO_IMAGE = 209 };

@@ -159,9 +159,8 @@ static fold_status check_library(const struct fold_world *w, const struct fold_c
   engine->version(own);
   if (strcmp(own, rank->library) == 0) return fold_ok();
   return fold_error(FOLD_ENVIRONMENT,
-                    "the ranks have %.40s (rank 0 on %.40s), this process has %.40s: does the launcher export this "
-                    "process's variables?",
-                    rank->library, rank->host, own);
+                    "the ranks have %.40s (rank 0 on %.40s), this process has %.40s: does the launcher export %s?",
+                    rank->library, rank->host, own, engine->variable);
 }
 
 /* Checks how many ranks there are to be, and that they have a library. Missing GPUs that are required are reported
