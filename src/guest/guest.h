@@ -82,4 +82,7 @@ const char *fold_guest_problem(const struct fold_subject *subject, const struct 
 fold_status fold_guest_rows(const struct fold_guest *guest, const char *json, const char *claims,
                             struct fold_subject **rows, size_t *n);
 void fold_guest_rows_put_away(struct fold_subject *rows, size_t n);
+
+/* A field of the object that is none of `fields` (which end in NULL); NULL if there is none. */
+const char *fold_guest_other_field(const json_t *object, const char *const fields[]);
 #endif

@@ -222,15 +222,10 @@ static const char *reason_in(const json_t *answer, const char *field) {
 /* Refuses an unknown field: a misspelled "error" would be taken for a success. */
 static fold_status check_answer(const json_t *answer) {
   static const char *const fields[] = {"unsupported", "error", NULL};
-  const char *field;
-  json_t *value;
-  json_object_foreach((json_t *)(uintptr_t)answer, field, value) {
-    char meant[160];
-    if (strcmp(field, fields[0]) != 0 && strcmp(field, fields[1]) != 0)
-      return fold_error(FOLD_ENVIRONMENT, "an answer has no field '%.60s'%s", field,
-                        fold_near_of(field, fields, meant));
-  }
-  return fold_ok();
+  const char *other = fold_guest_other_field(answer, fields);
+  char meant[160];
+  if (other == NULL) return fold_ok();
+  return fold_error(FOLD_ENVIRONMENT, "an answer has no field '%.60s'%s", other, fold_near_of(other, fields, meant));
 }
 
 static fold_status ask_to_run(const struct run *r) {

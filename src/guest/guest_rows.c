@@ -224,21 +224,26 @@ static fold_status read_row(const struct reading *r, const char *claims, struct 
   return claims ? add_claims(claims, false, s) : fold_ok();
 }
 
+const char *fold_guest_other_field(const json_t *object, const char *const fields[]) {
+  const char *field;
+  json_t *value;
+  json_object_foreach((json_t *)(uintptr_t)object, field, value) {
+    int i = 0;
+    while (fields[i] && strcmp(field, fields[i]) != 0) i++;
+    if (fields[i] == NULL) return field;
+  }
+  return NULL;
+}
+
 /* Refuses an unknown field, which would otherwise be ignored without a word. */
 static fold_status check_fields(const struct reading *r) {
   static const char *const fields[] = {"name",   "about",  "problems",     "dtypes", "accumulator", "result",  "order",
                                        "claims", "engine", "same_bits_as", "method", "scratch",     "strides", NULL};
-  const char *field;
-  json_t *value;
-  json_object_foreach((json_t *)(uintptr_t)r->entry, field, value) {
-    char meant[160];
-    int i = 0;
-    while (fields[i] && strcmp(field, fields[i]) != 0) i++;
-    if (fields[i] == NULL)
-      return fold_error(FOLD_BAD_INPUT, "%s: %s: a table has no field '%.60s'%s", r->guest->what, r->name, field,
-                        fold_near_of(field, fields, meant));
-  }
-  return fold_ok();
+  const char *other = fold_guest_other_field(r->entry, fields);
+  char meant[160];
+  if (other == NULL) return fold_ok();
+  return fold_error(FOLD_BAD_INPUT, "%s: %s: a table has no field '%.60s'%s", r->guest->what, r->name, other,
+                    fold_near_of(other, fields, meant));
 }
 
 static fold_status read_entry(const struct fold_guest *guest, const json_t *entry, size_t index, const char *claims,
