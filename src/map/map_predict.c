@@ -106,23 +106,24 @@ size_t fold_map_way_of(const struct fold_map_proof *p, const struct fold_map_cla
   return way < ways ? way : 0;
 }
 
-/* Whether a way predicts this element: no way says how a machine that adds several operands at once signs a zero,
- * overflows, or treats infinities and NaNs. */
-static bool is_defined(const struct fold_map_proof *p, const struct fold_map_class *c, const struct fold_map_room *room,
-                       size_t i) {
-  const double want = fold_bits_to_double(p->asker->result, fold_bits_load(p->asker->result, room->want, i));
-  return fold_tree_width(&c->tree) <= 2 || (isfinite(want) && want != 0);
-}
-
 /* Elements first to first + n - 1 of one class. `before` is what was seen of the class when its run began. */
 struct block {
   uint32_t class;
   size_t first, n;
+  bool has_wide_nodes; /* of more than two operands */
   const struct fold_map_seen *before;
   struct fold_map_room *room;
   struct fold_map_seen seen;
   uint64_t telling;
 };
+
+/* Whether a way predicts this element: no way says how a machine that adds several operands at once signs a zero,
+ * overflows, or treats infinities and NaNs. */
+static bool is_defined(const struct fold_map_proof *p, const struct block *b, size_t i) {
+  if (!b->has_wide_nodes) return true;
+  const double want = fold_bits_to_double(p->asker->result, fold_bits_load(p->asker->result, b->room->want, i));
+  return isfinite(want) && want != 0;
+}
 
 /* Finds the elements of this block whose numbers distinguish the class's tree from other orders. room->want has what way 0 gives. */
 static fold_status look_at_data(struct fold_map_proof *p, struct block *b) {
@@ -139,7 +140,7 @@ static fold_status look_at_data(struct fold_map_proof *p, struct block *b) {
     if (p->alike[b->class] >> k & 1) continue;
     FOLD_TRY(fold_tree_replay(&p->other[k], how, &call));
     for (size_t i = 0; i < b->n; i++)
-      told[i] |= is_defined(p, c, b->room, i) && !is_same(p, b->room->want, i, b->room->others, i);
+      told[i] |= is_defined(p, b, i) && !is_same(p, b->room->want, i, b->room->others, i);
   }
   for (size_t i = 0; i < b->n; i++) p->told[b->first + i] += told[i], b->telling += told[i];
   return fold_ok();
@@ -159,7 +160,7 @@ static fold_status look_at_results(struct fold_map_proof *p, struct block *b) {
     FOLD_TRY(fold_tree_replay(&c->tree, p->way[k], &call));
     for (size_t i = 0; i < b->n; i++) {
       if (a->mark[b->first + i] != FOLD_MAP_SAME) continue;
-      if (!is_defined(p, c, b->room, i))
+      if (!is_defined(p, b, i))
         seen->undefined[k]++;
       else if (!is_same(p, a->got, b->first + i, b->room->want, i) && seen->wrong[k]++ == 0 && k == 0)
         seen->wrong_at = b->first + i;
@@ -200,6 +201,7 @@ static fold_status predict_at(struct fold_map_proof *p, uint32_t class, const st
   struct block b = {.class = class,
                     .first = first,
                     .n = end - first < BLOCK ? end - first : BLOCK,
+                    .has_wide_nodes = fold_tree_width(&p->map->class[class].tree) > 2,
                     .before = before,
                     .room = &p->room[omp_get_thread_num()]};
   return predict_block(p, &b);
