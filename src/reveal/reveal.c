@@ -293,15 +293,16 @@ static fold_status reveal_in(const struct fold_summer *summer, struct fold_revea
 /* Finds the rows of full launches that have the bits of a row alone. */
 static fold_status find_places(struct proof *alone, const struct fold_summer *full, size_t *place, size_t *places) {
   enum { LAUNCHES = 30, STEP = 7 };
-  *places = full->rows;
-  for (size_t r = 0; r < full->rows; r++) place[r] = r;
-  for (size_t k = 0; k<LAUNCHES && * places> 1; k++) {
+  size_t left = full->rows;
+  for (size_t r = 0; r < left; r++) place[r] = r;
+  for (size_t k = 0; k < LAUNCHES && left > 1; k++) {
     size_t same = 0;
     FOLD_TRY(launch(alone, k * STEP, full->rows));
-    for (size_t i = 0; i < *places; i++)
+    for (size_t i = 0; i < left; i++)
       if (is_same(alone, proof_row(alone, k * STEP, place[i]), result_of(alone, place[i]))) place[same++] = place[i];
-    *places = same;
+    left = same;
   }
+  *places = left;
   return fold_ok();
 }
 
