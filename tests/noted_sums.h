@@ -30,6 +30,5 @@ struct recorded {
   size_t n;
   uint64_t print;
 };
-#define EACH(rows) (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 
 #endif

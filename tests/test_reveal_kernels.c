@@ -97,10 +97,9 @@ Test(reveal_kernels, cubs_block_that_has_no_full_tile) {
       {1024, 0x6aa9bf31d8417283}, {1025, 0x8ef0f5757f1570b8}, {2049, 0xe4bdfac4d59e2ad1}};
   expect_name(&cub_f32, as_cub, 1, 64, 0x6dda6c515d104310, "host/pairwise, rows/par_256, flat/canonical");
   expect_name(&cub_f32, as_cub, 1, 100, 0x87a5900ad2d4e1f0, "CUB's block of one term a thread");
-  for
-    EACH(seen)
-  expect_name(&cub_f32, as_cub, 1, seen[i].n, seen[i].print,
-              seen[i].n > 256 ? "CUB's block of 256 threads" : "CUB's block of one term a thread");
+  for (size_t i = 0; i < sizeof seen / sizeof *seen; i++)
+    expect_name(&cub_f32, as_cub, 1, seen[i].n, seen[i].print,
+                seen[i].n > 256 ? "CUB's block of 256 threads" : "CUB's block of one term a thread");
 }
 
 Test(reveal_kernels, cubs_tiles_a_block_each) {
@@ -108,21 +107,18 @@ Test(reveal_kernels, cubs_tiles_a_block_each) {
                                         {5000, 0xaa9f40bc3412202f},
                                         {10000, 0x3ff973df6aed9da0}},
                                f16[] = {{4097, 0xa8089e4fe8692860}, {5000, 0x3d35bcb4c80c0a48}};
-  for
-    EACH(f32)
-  expect_name(&cub_f32, as_cub, 1, f32[i].n, f32[i].print, TILES("16", "4", "pairwise") ", a block each");
-  for
-    EACH(f16)
-  expect_name(&cub_f16, as_cub, 1, f16[i].n, f16[i].print, TILES("16", "1", "pairwise") ", a block each");
+  for (size_t i = 0; i < sizeof f32 / sizeof *f32; i++)
+    expect_name(&cub_f32, as_cub, 1, f32[i].n, f32[i].print, TILES("16", "4", "pairwise") ", a block each");
+  for (size_t i = 0; i < sizeof f16 / sizeof *f16; i++)
+    expect_name(&cub_f16, as_cub, 1, f16[i].n, f16[i].print, TILES("16", "1", "pairwise") ", a block each");
   expect_name(&cub_f64, as_cub, 1, 5000, 0x12e1a4e6a05a9776, TILES("8", "4", "in turn") ", a block each");
 }
 
 Test(reveal_kernels, cubs_tiles_in_one_block) {
   static const struct recorded seen[] = {{5000, 0x493bc22e8eafe3ca}, {10000, 0xb6cc755969097504}};
   expect_name(&cub_segmented, as_cub, 1, 4096, 0x93e9fbafa5a17bc4, TILES("16", "4", "pairwise") ", a block each");
-  for
-    EACH(seen)
-  expect_name(&cub_segmented, as_cub, 1, seen[i].n, seen[i].print, TILES("16", "4", "pairwise") ", in one block");
+  for (size_t i = 0; i < sizeof seen / sizeof *seen; i++)
+    expect_name(&cub_segmented, as_cub, 1, seen[i].n, seen[i].print, TILES("16", "4", "pairwise") ", in one block");
 }
 
 /* bf16 and f16 as f32, where they were recorded. */
@@ -138,12 +134,10 @@ Test(reveal_kernels, cublass_dot) {
                                         {1000, 0xc6886bb416f07f97}, {1025, 0x44f1af3f79ace224},
                                         {4097, 0x79d770fb42e1cdaf}, {5000, 0x4b75251073400dbf}};
   const struct kernel two = {.load = 2}, one = {.load = 1};
-  for
-    EACH(f32)
-  expect_name(&two, as_cublas, 2, f32[i].n, f32[i].print, "cuBLAS's dot of 128 threads x 2 rounded products");
-  for
-    EACH(f64)
-  expect_name(&one, as_cublas, 2, f64[i].n, f64[i].print, "cuBLAS's dot of 128 threads x 1 rounded product");
+  for (size_t i = 0; i < sizeof f32 / sizeof *f32; i++)
+    expect_name(&two, as_cublas, 2, f32[i].n, f32[i].print, "cuBLAS's dot of 128 threads x 2 rounded products");
+  for (size_t i = 0; i < sizeof f64 / sizeof *f64; i++)
+    expect_name(&one, as_cublas, 2, f64[i].n, f64[i].print, "cuBLAS's dot of 128 threads x 1 rounded product");
 }
 
 /* Of any block, around the ends of one, two and three tiles. */
@@ -153,20 +147,19 @@ Test(reveal_kernels, cubs_parameters_are_found_in_the_tree) {
                                           {.threads = 64, .items = 8, .load = 4, .in_turn = true},
                                           {.threads = 128, .items = 4, .load = 1, .one_block = true},
                                           {.threads = 64, .items = 8, .load = 2, .one_block = true}};
-  for
-    EACH(kernels)
-  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-    const struct kernel *k = &kernels[i];
-    const size_t n = sizes[s], tile = (size_t)k->threads * k->items;
-    char name[120];
-    if (n < tile)
-      snprintf(name, sizeof name, "CUB's block of %u threads", k->threads);
-    else
-      snprintf(name, sizeof name, "CUB's tiles of %u threads x %u items (loads of %u, added %s), %s", k->threads,
-               k->items, k->load, k->in_turn ? "in turn" : "pairwise",
-               k->one_block && n > tile ? "in one block" : "a block each");
-    expect_name(k, as_cub, 1, n, 0, name);
-  }
+  for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+      const struct kernel *k = &kernels[i];
+      const size_t n = sizes[s], tile = (size_t)k->threads * k->items;
+      char name[120];
+      if (n < tile)
+        snprintf(name, sizeof name, "CUB's block of %u threads", k->threads);
+      else
+        snprintf(name, sizeof name, "CUB's tiles of %u threads x %u items (loads of %u, added %s), %s", k->threads,
+                 k->items, k->load, k->in_turn ? "in turn" : "pairwise",
+                 k->one_block && n > tile ? "in one block" : "a block each");
+      expect_name(k, as_cub, 1, n, 0, name);
+    }
 }
 
 Test(reveal_kernels, a_tree_with_two_terms_swapped_is_no_kernels) {

@@ -84,9 +84,8 @@ Test(reveal_torch_cpu, a_cpus_vectors_of_8_f32) {
       {1000, 0x029387ada1314fb6},  {1024, 0x0cfcb4d7a3aca6db}, {1025, 0x568fb5ea62bf7dd2}, {2048, 0x84dfe93e4ba7adbe},
       {2049, 0x46c6ceb9eea5cc44},  {4096, 0x6fbdff1f59d6793b}, {5000, 0xfea537acff919e02}, {8192, 0x23c889e02898a6ed},
       {10000, 0x999e9e91d6d69587}, {20000, 0xb99916299f70152a}};
-  for
-    EACH(seen)
-  expect_vectors(&(struct vectors){8, 1, 16}, seen[i].n, seen[i].print);
+  for (size_t i = 0; i < sizeof seen / sizeof *seen; i++)
+    expect_vectors(&(struct vectors){8, 1, 16}, seen[i].n, seen[i].print);
 }
 
 Test(reveal_torch_cpu, a_cpus_vectors_of_4_f64) {
@@ -96,9 +95,8 @@ Test(reveal_torch_cpu, a_cpus_vectors_of_4_f64) {
       {1000, 0x424e8a0d140e0ccf},  {1024, 0xc893c8671eadb337}, {1025, 0x2c395e4f43c9a441}, {2048, 0x27112c1c1ec16853},
       {2049, 0x61beffcfdd536ad9},  {4096, 0x96fdfe00c2ce3587}, {5000, 0x31ed3bf919caf58d}, {8192, 0x779e8f95f5c11026},
       {10000, 0xfccd0438031ae2c1}, {20000, 0x5ee442fd96e278e3}};
-  for
-    EACH(seen)
-  expect_vectors(&(struct vectors){4, 1, 16}, seen[i].n, seen[i].print);
+  for (size_t i = 0; i < sizeof seen / sizeof *seen; i++)
+    expect_vectors(&(struct vectors){4, 1, 16}, seen[i].n, seen[i].print);
 }
 
 /* bf16 as f16, where it was recorded. */
@@ -109,19 +107,17 @@ Test(reveal_torch_cpu, a_cpus_vectors_of_16_f16_added_in_f32) {
       {1000, 0x9c71f2764b06b05e}, {1024, 0x2982e864c6749c22}, {1025, 0xafb4d9318c1de94b}, {2048, 0xb09c5de06eabee7e},
       {2049, 0x2da563d70eef6bc0}, {4096, 0xff573e18b67aa5a7}, {5000, 0xb01328a09c40f4c9}, {8192, 0x7762e686eede81fd},
       {10000, 0x07c0987d45383d49}};
-  for
-    EACH(seen)
-  expect_vectors(&(struct vectors){8, 2, 16}, seen[i].n, seen[i].print);
+  for (size_t i = 0; i < sizeof seen / sizeof *seen; i++)
+    expect_vectors(&(struct vectors){8, 2, 16}, seen[i].n, seen[i].print);
 }
 
 /* Of other vectors and steps, around the ends of steps and of steps of steps. */
 Test(reveal_torch_cpu, a_cpus_lanes_and_steps_are_found_in_the_tree) {
   static const size_t rounds[] = {1, 4, 5, 6, 8, 9, 15, 16, 17, 31, 64, 65, 66, 127};
   static const struct vectors kinds[] = {{2, 1, 8}, {4, 2, 4}, {16, 1, 4}, {16, 2, 32}};
-  for
-    EACH(kinds)
-  for (size_t k = 0; k < sizeof rounds / sizeof *rounds; k++)
-    expect_vectors(&kinds[i], rounds[k] * kinds[i].lanes * kinds[i].load * ACCUMULATORS + 5 * kinds[i].lanes + 1, 0);
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    for (size_t k = 0; k < sizeof rounds / sizeof *rounds; k++)
+      expect_vectors(&kinds[i], rounds[k] * kinds[i].lanes * kinds[i].load * ACCUMULATORS + 5 * kinds[i].lanes + 1, 0);
 }
 
 Test(reveal_torch_cpu, a_cpus_tree_with_two_terms_swapped_has_no_name) {

@@ -66,21 +66,18 @@ Test(reveal_torch_gpu, every_recorded_tree) {
               {{256, 1, 8}, 2049, 0x96c6300cbf1f4890}, {{512, 1, 8}, 4096, 0x82967756ad66d04a},
               {{512, 1, 8}, 5000, 0x7656920f5a2a90f1}, {{512, 1, 8}, 10000, 0x77002adfa420c855},
               {{32, 16, 8}, 10000, 0xd73f914b96111a71}};
-  for
-    EACH(seen)
-  expect_block(&seen[i].block, seen[i].n, seen[i].print);
+  for (size_t i = 0; i < sizeof seen / sizeof *seen; i++) expect_block(&seen[i].block, seen[i].n, seen[i].print);
 }
 
 /* Of other blocks, around the end of the second round of loads. */
 Test(reveal_torch_gpu, blocks_and_loads_are_found_in_the_tree) {
   static const struct block kinds[] = {{8, 1, 1},  {64, 1, 1}, {32, 4, 1},   {64, 2, 1}, {16, 1, 2},
                                        {32, 2, 4}, {64, 2, 8}, {128, 1, 16}, {32, 16, 2}};
-  for
-    EACH(kinds)
-  for (size_t more = 0; more < 40; more += 13) {
-    const size_t round = kinds[i].width * kinds[i].height * (kinds[i].load > 1 ? kinds[i].load : ACCUMULATORS);
-    expect_block(&kinds[i], 2 * round - 5 + more, 0);
-  }
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    for (size_t more = 0; more < 40; more += 13) {
+      const size_t round = kinds[i].width * kinds[i].height * (kinds[i].load > 1 ? kinds[i].load : ACCUMULATORS);
+      expect_block(&kinds[i], 2 * round - 5 + more, 0);
+    }
 }
 
 Test(reveal_torch_gpu, a_tree_with_two_terms_swapped_has_no_name) {
