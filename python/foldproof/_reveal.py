@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import json
+import re
 from typing import Any, Callable, Dict, List, Optional
 
 from . import _arrays, _library
 from ._callable import Guest
 from ._verify import _name_of, _table, check_callable
+
+
+def _names_in(text: str) -> List[str]:
+    """A name with parameters has commas; but only a whole name begins with a word that has a slash."""
+    return re.split(r", (?=[^ ,]+/)", text) if text else []
 
 
 class Tree:
@@ -27,7 +33,7 @@ class Tree:
     def __init__(self, record: Dict[str, Any]) -> None:
         self.record = record
         self.kind: str = record["kind"]
-        self.orders: List[str] = record["orders"].split(", ") if record["orders"] else []
+        self.orders: List[str] = _names_in(record["orders"])
         self.why: str = record.get("why", "")
         self.accumulator: str = record["accumulator"]
         self.fingerprint: Optional[str] = record.get("fingerprint")

@@ -39,6 +39,17 @@ class Reveal(unittest.TestCase):
             self.assertIn("host/numpy", reveal(lambda x: x.sum(-1), n).orders, n)
         self.assertLess(time.monotonic() - start, 60)
 
+    def test_a_name_with_parameters_is_one_name(self):
+        def halves(x):
+            return in_turn(x[:, :50]) + in_turn(x[:, 50:])
+
+        def vectors(x):
+            accumulators = [sum((x[:, k : k + 8] for k in range(8 * a + 32, 96, 32)), x[:, 8 * a : 8 * a + 8]) for a in range(4)]
+            return in_turn(np.concatenate([x[:, 96:], sum(accumulators[1:], accumulators[0])], axis=1))
+
+        self.assertEqual(reveal(halves, 100).orders, ["rows/par_16's, of 2 chunks"])
+        self.assertEqual(reveal(vectors, 100).orders, ["PyTorch's sum on a CPU, 8 lanes x 4 accumulators"])
+
     def test_what_is_no_tree_is_told_as_what_it_is(self):
         self.assertEqual(reveal(lambda x: foldproof.exact(x)).kind, "no order: exact")
         wild = np.random.default_rng(1)
