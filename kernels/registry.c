@@ -68,16 +68,19 @@
   }
 
 /* The CUDA subjects. `@plain` is the first rung of a ladder: the same order, without the tuning. */
-#define CUDA_ORDER(id, tree, what, function, room, text)                                               \
+#define CUDA_ORDER(id, tree, what, function, room, text, ...)                                          \
   {                                                                                                    \
     .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE, .ops = ANY_OP, .order = tree, \
-    .method = FOLD_PLAIN, .claims = what, .run = function, .scratch = room                             \
+    .method = FOLD_PLAIN, .claims = what, .run = function, .scratch = room, ##__VA_ARGS__              \
   }
-#define CUDA_DETERM(id, function, room, text)                                                                    \
-  {                                                                                                              \
-    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE, .ops = ANY_OP, .order = "rows/par_256", \
-    .method = FOLD_PLAIN, .claims = DETERM, .twin = "rows/par_256", .run = function, .scratch = room             \
+#define CUDA_DETERM(id, function, room, text, ...)                                                                  \
+  {                                                                                                                 \
+    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE, .ops = ANY_OP, .order = "rows/par_256",    \
+    .method = FOLD_PLAIN, .claims = DETERM, .twin = "rows/par_256", .run = function, .scratch = room, ##__VA_ARGS__ \
   }
+/* A thread of a kernel as its source had it takes some 14 ns for each term. On longer rows `verify` would wait for these kernels for a
+ * fourth of its time. */
+#define BY_THREADS(n) .longest = (size_t)(n) << 15
 /* An order that depends on the grid keeps its bits only for the grid that it chooses itself. */
 #define GRID_BOUND (ORDERED & ~FOLD_CLAIM(FOLD_LAUNCH_INVARIANT))
 /* A control: atomics add blocks as they come. Not even bounded: the judge refuted that, for an f32 atomicAdd to global
@@ -257,14 +260,14 @@ static const struct fold_subject table[] = {
 #ifdef FOLD_HAVE_CUDA
     CUDA_ORDER("rows/single_for", "rows/single_for", ORDERED, fold_rows_single_for, NULL, "one thread a row"),
     CUDA_ORDER("rows/single_for@plain", "rows/single_for", ORDERED, fold_rows_single_for_plain, NULL,
-               "the same order, by DeterministicParallelReductions' own kernel"),
+               "the same order, by DeterministicParallelReductions' own kernel", BY_THREADS(1)),
     CUDA_ORDER("rows/single_back", "rows/single_back", ORDERED, fold_rows_single_back, NULL,
                "one thread a row, falling index"),
     CUDA_ORDER("rows/single_back@plain", "rows/single_back", ORDERED, fold_rows_single_back_plain, NULL,
-               "the same order, by DeterministicParallelReductions' own kernel"),
+               "the same order, by DeterministicParallelReductions' own kernel", BY_THREADS(1)),
     CUDA_ORDER("rows/par_16", "rows/par_16", ORDERED, fold_rows_par_16, NULL, "16 threads a row"),
     CUDA_ORDER("rows/par_16@plain", "rows/par_16", ORDERED, fold_rows_par_16_plain, NULL,
-               "the same order, by DeterministicParallelReductions' own kernel"),
+               "the same order, by DeterministicParallelReductions' own kernel", BY_THREADS(16)),
     CUDA_ORDER("rows/par_64", "rows/par_64", ORDERED, fold_rows_par_64, NULL, "64 threads a row"),
     CUDA_ORDER("rows/par_64@plain", "rows/par_64", ORDERED, fold_rows_par_64_plain, NULL,
                "the same order, by DeterministicParallelReductions' own kernel"),
@@ -284,10 +287,10 @@ static const struct fold_subject table[] = {
      .run = fold_rows_par_256_f32},
     CUDA_DETERM("rows/single_determ", fold_rows_single_determ, NULL, "par_256's order by one thread a row"),
     CUDA_DETERM("rows/single_determ@plain", fold_rows_single_determ_plain, NULL,
-                "the same order, by DeterministicParallelReductions' own kernel"),
+                "the same order, by DeterministicParallelReductions' own kernel", BY_THREADS(1)),
     CUDA_DETERM("rows/par_16_determ", fold_rows_par_16_determ, NULL, "par_256's order by 16 threads a row"),
     CUDA_DETERM("rows/par_16_determ@plain", fold_rows_par_16_determ_plain, NULL,
-                "the same order, by DeterministicParallelReductions' own kernel"),
+                "the same order, by DeterministicParallelReductions' own kernel", BY_THREADS(16)),
     CUDA_DETERM("rows/par_64_determ", fold_rows_par_64_determ, NULL, "par_256's order by 64 threads a row"),
     CUDA_DETERM("rows/par_64_determ@plain", fold_rows_par_64_determ_plain, NULL,
                 "the same order, by DeterministicParallelReductions' own kernel"),

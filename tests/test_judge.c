@@ -350,3 +350,22 @@ Test(judge, who_comes_after_a_subject_that_spoils_its_input_sees_the_right_one) 
   cr_expect_eq(t.count[FOLD_STAYS_IN_BOUNDS][FOLD_HELD], 2);
   cr_expect_eq(t.count[FOLD_STAYS_IN_BOUNDS][FOLD_REFUTED], 1);
 }
+
+Test(judge, a_row_that_is_too_long_for_its_subject_is_skipped_with_the_reason) {
+  struct fold_subject subjects[2] = {*fold_subject_find("host/sequential", FOLD_HOST),
+                                     *fold_subject_find("host/sequential", FOLD_HOST)};
+  subjects[0].name = "as long as it may be";
+  subjects[0].longest = 4;
+  subjects[1].name = "too long";
+  subjects[1].longest = 3;
+  struct fold_registry registry = {subjects, 2};
+  struct literal l;
+  struct fold_selection selection = {.claims = "replays", .engine = -1, .repeats = 1};
+  struct tally t = {0};
+  struct fold_sink sink = {.judgement = tally_take, .context = &t};
+  volatile int stop = 0;
+  cr_expect_eq(fold_verify(&registry, &selection, CASE(&l, 1, 2, 3, 4), NULL, &sink, &stop).code, FOLD_OK);
+  cr_expect_eq(t.count[FOLD_REPLAYS][FOLD_HELD], 1);
+  cr_expect_eq(t.count[FOLD_REPLAYS][FOLD_SKIPPED], 1);
+  cr_expect_str_eq(t.last[FOLD_REPLAYS].reason, "a slow subject, judged on rows of up to 3 terms");
+}

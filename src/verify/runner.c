@@ -87,6 +87,8 @@ static fold_status base_run(struct opened *opened, const struct fold_subject *su
   const struct fold_case *c = opened->c;
   *traces = (struct fold_traces){0};
   if (opened->ready[subject->engine].code != FOLD_OK) return opened->ready[subject->engine];
+  if (subject->longest > 0 && c->cols > subject->longest)
+    return fold_error(FOLD_UNSUPPORTED, "a slow subject, judged on rows of up to %zu terms", subject->longest);
   struct fold_request request = {.op = c->op, .rows = c->rows, .cols = c->cols, .poison = FOLD_BASE_POISON};
   return fold_rig_run(&opened->rig[subject->engine], subject, &request, opened->got, traces);
 }
