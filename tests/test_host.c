@@ -12,6 +12,7 @@
 #include "bits.h"
 #include "host/host.h"
 #include "exact.h"
+#include "judge.h"
 #include "order.h"
 #include "sample.h"
 #include "subject.h"
@@ -58,11 +59,12 @@ static bool claims(const struct fold_subject *s, enum fold_claim_id id) { return
 Test(host, rows_of_the_table_name_things_that_exist) {
   size_t n;
   const struct fold_subject *s = fold_subjects(&n);
+  const struct fold_registry registry = {s, n};
   for (size_t i = 0; i < n; i++) {
     cr_expect(fold_subject_find(s[i].name, s[i].engine) == s + i, "%s is found as another", s[i].name);
     cr_expect(s[i].about && *s[i].about && s[i].dtypes && s[i].ops && s[i].run, "%s is not complete", s[i].name);
     cr_expect(!s[i].order || fold_order_find(s[i].order), "%s: no order %s", s[i].name, s[i].order);
-    cr_expect(!s[i].twin || fold_subject_find(s[i].twin, s[i].engine), "%s: no twin %s", s[i].name, s[i].twin);
+    cr_expect(!s[i].twin || fold_registry_twin(&registry, s + i), "%s: no twin %s", s[i].name, s[i].twin);
     cr_expect(claims(s + i, FOLD_SAME_BITS_AS) == (s[i].twin != NULL), "%s: a twin and its claim go together",
               s[i].name);
     cr_expect(!claims(s + i, FOLD_REPLAYS) || s[i].order, "%s replays no order", s[i].name);
