@@ -5,6 +5,7 @@
 #ifndef FOLD_EXACT_ROWS_CUH
 #define FOLD_EXACT_ROWS_CUH
 
+#include "cuda/launch.cuh"
 #include "exact_short.cuh"
 
 #define LINE_BYTES (128 << 10) /* that a warp reads, where the rows suffice */
@@ -32,8 +33,17 @@ static fold_status start_short(const struct fold_call *call, struct exact_plan p
   plan.dense = plan.aligned && call->cols == ((size_t)EACH_LANE << LOG) * exact_tile<D>::EACH;
   plan.packed = (uintptr_t)call->out % 16 == 0;
   plan.rows_each = tiles >= (size_t)SHORT_TILES * 8192 ? SHORT_TILES : tiles / 8192 + 1;
-  return start_rows<D>(exact_short_kernel<D, LOG, EACH_LANE>, "exact_short_kernel", call, call->out, plan,
-                       (tiles + plan.rows_each - 1) / plan.rows_each, exact_short<D, LOG, EACH_LANE>::STAGE);
+  const size_t warps = (tiles + plan.rows_each - 1) / plan.rows_each, stage = exact_short<D, LOG, EACH_LANE>::STAGE;
+  constexpr int DEPTH = LOG > 1 || D == FOLD_F64 ? 0 : D == FOLD_F32 ? 3 : 2;
+  if constexpr (DEPTH > 0) {
+    int arch = 0;
+    FOLD_TRY(fold_cuda_code(&arch));
+    if (plan.dense && arch >= 800)
+      return start_rows<D>(exact_short_kernel<D, LOG, EACH_LANE, DEPTH>, "exact_short_kernel", call, call->out, plan,
+                           warps, stage + exact_short_ring<DEPTH>::BYTES);
+  }
+  return start_rows<D>(exact_short_kernel<D, LOG, EACH_LANE, 0>, "exact_short_kernel", call, call->out, plan, warps,
+                       stage);
 }
 
 template <int D>

@@ -14,13 +14,17 @@
  * dense tile by one address, + 5%; 16 warps of f64 instead of 12, + 6%; one double for f32 and integers for conversions
  * of 16 bits, + 1 to 3%; results that leave the warp side by side, marked to leave the caches first, + 1 to 3%. Tried
  * without gain: twice the tiles a warp; 24 warps (f32 - 8%, bf16 - 3%); results side by side without that mark; all blocks
- * side by side through memory (+ 0.6%); as many tiles a warp as leave no place empty at the end. Rows of 8 f32 take 0.90 of the plain
- * read, all bytes counted, where a kernel that only loads and stores takes 0.96: of 11.6 cycles from one instruction of a
- * warp to its next 6.4 are waits for loads, with 15 warps a multiprocessor and 0.33 instructions a cycle and scheduler (ncu).
+ * side by side through memory (+ 0.6%); as many tiles a warp as leave no place empty at the end.
+ *
+ * Rows of 8 f32 took 0.90 of the plain read, all bytes counted, where a kernel that only loads and stores takes 0.96: of 11.6
+ * cycles from one instruction of a warp to its next 6.4 were waits for loads, with 15 warps a multiprocessor (ncu). So tiles of
+ * rows of one or two accesses come through shared memory, two (16 bits) or three (f32) under way: on one H100 0.921 and,
+ * bf16, 0.920 instead of 0.905 and 0.898. One under way: 0.916 and 0.912; two of f32: 0.913.
  */
 #ifndef FOLD_EXACT_SHORT_CUH
 #define FOLD_EXACT_SHORT_CUH
 
+#include "cuda/async.cuh"
 #include "exact_line.cuh"
 
 /* Works for any terms: sums `n` rows from `row` on, each by the whole warp, by windows or limbs as its terms need. */
@@ -140,9 +144,33 @@ struct exact_short {
   }
 };
 
-/* Sums a tile in PARTS parts and loads the next one, or nothing past the last row; rows that do not fit are not
- * stored. */
-template <int D, int LOG, int EACH_LANE, int PARTS>
+/* A warp's tiles on their way from memory to shared memory, DEPTH of them, so that many bytes are under way while a tile
+ * is summed. Each lane copies what it will read itself, so no lane waits for another. Only whole tiles of dense rows go
+ * this way. Needs sm_80. */
+template <int DEPTH>
+struct exact_short_ring {
+  static const unsigned BYTES = DEPTH * 32 * EXACT_AHEAD * 16;
+  uint4 *lane; /* this lane's first access of tile 0 of the ring */
+
+  /* Begins to copy a tile to place k; where it is not wanted, nothing. */
+  __device__ __forceinline__ void send(const void *in, size_t tile, unsigned k, bool wanted) {
+    const uint64_t from = (uint64_t)((const uint4 *)in + tile * (32 * EXACT_AHEAD) + (threadIdx.x & 31));
+#pragma unroll
+    for (int i = 0; i < EXACT_AHEAD; i++)
+      if (wanted) fold_copy_16(lane + (k * EXACT_AHEAD + i) * 32, from + 512 * i);
+    fold_copy_commit();
+  }
+  /* Waits for the oldest tile, which is at place k. */
+  __device__ __forceinline__ void take(uint4 (&tile)[EXACT_AHEAD], unsigned k) {
+    fold_copy_wait<DEPTH - 1>();
+#pragma unroll
+    for (int i = 0; i < EXACT_AHEAD; i++) tile[i] = lane[(k * EXACT_AHEAD + i) * 32];
+  }
+};
+
+/* Sums a tile in PARTS parts and, where no ring does, loads the next one, or nothing past the last row; rows that do not
+ * fit are not stored. */
+template <int D, int LOG, int EACH_LANE, int PARTS, int DEPTH>
 static __device__ __forceinline__ void exact_short_sum(const typename exact_tile<D>::stored *in, void *out,
                                                        uint4 (&tile)[EXACT_AHEAD], size_t at, size_t next, int anchor,
                                                        bool fits, const struct exact_plan &plan, uint4 *stage) {
@@ -153,7 +181,7 @@ static __device__ __forceinline__ void exact_short_sum(const typename exact_tile
 #pragma unroll
   for (int i = 0; i < EXACT_AHEAD; i++) {
     rows.add(i, tile[i], anchor);
-    tile[i] = group::load(in, next, i, plan);
+    if (DEPTH == 0) tile[i] = group::load(in, next, i, plan);
   }
   if (!fits) return;
   int left, mine, whole;
@@ -181,7 +209,7 @@ static __device__ __forceinline__ void exact_short_sum(const typename exact_tile
     }
 }
 
-template <int D, int LOG, int EACH_LANE>
+template <int D, int LOG, int EACH_LANE, int DEPTH>
 __global__ __launch_bounds__(EXACT_THREADS(D), D == FOLD_F64 ? 4 : 2) void exact_short_kernel(
     const typename exact_tile<D>::stored *__restrict__ in, void *out, const struct exact_plan plan) {
   typedef exact_short<D, LOG, EACH_LANE> group;
@@ -194,12 +222,28 @@ __global__ __launch_bounds__(EXACT_THREADS(D), D == FOLD_F64 ? 4 : 2) void exact
   extern __shared__ __align__(16) char columns[];
   uint4 *stage = (uint4 *)(columns + exact_columns<D>(warps) + warp * group::STAGE);
   uint4 tile[EXACT_AHEAD];
+  typedef exact_short_ring<DEPTH> tiles_ahead;
+  tiles_ahead ring = {(uint4 *)(columns + exact_columns<D>(warps) + warps * group::STAGE + warp * tiles_ahead::BYTES) +
+                      (threadIdx.x & 31)};
+  const size_t whole = min(end, plan.rows / group::ROWS); /* tiles before this one are whole */
+  unsigned place = 0;
+  if constexpr (DEPTH > 0) {
 #pragma unroll
-  for (int i = 0; i < EXACT_AHEAD; i++) tile[i] = group::load(in, first, i, plan);
+    for (unsigned k = 0; k < DEPTH; k++) ring.send(in, first + k * warps, k, first + k * warps < whole);
+  } else {
+#pragma unroll
+    for (int i = 0; i < EXACT_AHEAD; i++) tile[i] = group::load(in, first, i, plan);
+  }
   uint32_t late = 0; /* bit n: the n-th tile of this warp fits no window */
   unsigned n = 0;
   bool narrow = false; /* f32: one double has room for a row of the tile, as for most data */
   for (size_t at = first; at < end; at += warps, n++) {
+    if constexpr (DEPTH > 0) {
+      ring.take(tile, place);
+      if (at >= whole)
+#pragma unroll
+        for (int i = 0; i < EXACT_AHEAD; i++) tile[i] = group::load(in, at, i, plan);
+    }
     const struct exact_seen seen = exact_look_all<D>(tile);
     bool fits = true;
     if (__any_sync(EXACT_WARP, seen.most >= sum.most_limit || seen.least < sum.least_limit)) {
@@ -211,12 +255,16 @@ __global__ __launch_bounds__(EXACT_THREADS(D), D == FOLD_F64 ? 4 : 2) void exact
       fits = fits && (narrow || exact_place<D, exact_short_windows<D, LOG, EACH_LANE, exact_format<D>::PARTS>::REACH>(
                                     sum, most, least));
     }
+    if constexpr (DEPTH > 0) {
+      ring.send(in, at + DEPTH * warps, place, at + DEPTH * warps < whole);
+      place = place + 1 < DEPTH ? place + 1 : 0;
+    }
     const size_t next = at + warps < end ? at + warps : tiles; /* beyond the last row nothing is loaded */
     if (D == FOLD_F32 && narrow)
-      exact_short_sum<D, LOG, EACH_LANE, 1>(in, out, tile, at, next, sum.anchor, fits, plan, stage);
+      exact_short_sum<D, LOG, EACH_LANE, 1, DEPTH>(in, out, tile, at, next, sum.anchor, fits, plan, stage);
     else
-      exact_short_sum<D, LOG, EACH_LANE, exact_format<D>::PARTS>(in, out, tile, at, next, sum.anchor, fits, plan,
-                                                                 stage);
+      exact_short_sum<D, LOG, EACH_LANE, exact_format<D>::PARTS, DEPTH>(in, out, tile, at, next, sum.anchor, fits, plan,
+                                                                        stage);
     late |= (uint32_t)!fits << n;
   }
   for (n = 0; late >> n; n++)
