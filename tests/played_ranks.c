@@ -26,11 +26,15 @@ double fold_world_limit(const struct fold_world *of) { return of ? 20 : 0; }
 fold_status fold_worlds_close(void) { return fold_ok(); }
 fold_status fold_world_close(enum fold_engine engine) { return (void)engine, fold_ok(); }
 
-static fold_status take_part(unsigned rank, const struct fold_question *q) {
+static uint64_t hash_of(unsigned rank) { return XXH3_64bits(world.part[rank], world.n[rank]); }
+
+static fold_status take_part(unsigned rank, unsigned i, const struct fold_question *q, uint64_t *before) {
   if ((int)rank == world.refuses) return fold_error(FOLD_NO_MEMORY, "no room on rank %u", rank);
-  world.load[rank] = *(const struct wire_load *)q->head;
-  world.n[rank] = q->body_bytes[0];
-  memcpy(world.part[rank], q->body[0], world.n[rank]);
+  world.load[rank] = ((const struct wire_load *)q->head)[i];
+  before[i] = world.load[rank].looks ? hash_of(rank) : 0;
+  world.shift[rank] = world.load[rank].shift;
+  world.n[rank] = q->body_bytes[i];
+  memcpy(world.part[rank], q->body[i], world.n[rank]);
   world.loads++;
   return fold_ok();
 }
@@ -51,6 +55,9 @@ static void run_rank(unsigned rank, const struct fold_question *q, struct wire_r
   world.run[rank] = ((const struct wire_run *)q->head)[rank];
   if (world.adds) add_parts(&world.run[rank], rank, world.result[rank]);
   const struct wire_run *run = &world.run[rank];
+  ran[rank].moved = run->shift != world.shift[rank];
+  if (ran[rank].moved) ran[rank].before = hash_of(rank);
+  world.shift[rank] = run->shift;
   if (rank == 0 && world.messages < 64) {
     world.message[world.messages].rows = run->rows;
     world.message[world.messages].ranks = run->ranks;
@@ -58,13 +65,15 @@ static void run_rank(unsigned rank, const struct fold_question *q, struct wire_r
   }
   if (rank == 0 && run->rows == ROWS)
     varied_note(&world.varied, (struct varied){.threads = run->launch.threads,
-                                               .shift = world.load[0].shift,
+                                               .shift = run->shift,
                                                .out_shift = (int)run->out_shift,
                                                .placement = run->placement,
                                                .nan = run->poison == 0xff});
   if (world.changes_in == run->rows && rank == 1) world.part[rank][0]++, world.changes_in = 0;
   ran[rank].traces = world.traces[rank];
   ran[rank].hash = XXH3_64bits(world.result[rank], sizeof world.result[rank]);
+  if (run->rows * sizeof(float) <= WIRE_RESULTS)
+    memcpy(ran[rank].results, world.result[rank], run->rows * sizeof(float));
   world.runs++;
 }
 
@@ -75,9 +84,9 @@ fold_status fold_world_ask(struct fold_world *of, unsigned first, unsigned n, co
   if (q->kind == WIRE_RUN && world.takes_no_launch && ((const struct wire_run *)q->head)->launch.threads)
     return fold_error(FOLD_UNSUPPORTED, "it takes no launch");
   for (unsigned r = first; r < first + n; r++) {
-    if (q->kind == WIRE_LOAD) FOLD_TRY(take_part(r, q));
+    if (q->kind == WIRE_LOAD) FOLD_TRY(take_part(r, r - first, q, answers));
     if (q->kind == WIRE_RUN) run_rank(r, q, answers);
-    if (q->kind == WIRE_HASH) ((uint64_t *)answers)[r - first] = XXH3_64bits(world.part[r], world.n[r]);
+    if (q->kind == WIRE_HASH) ((uint64_t *)answers)[r - first] = hash_of(r);
     if (q->kind == WIRE_FETCH) {
       cr_assert(q->answer_bytes <= sizeof world.result[r]);
       memcpy(answers, world.result[r], q->answer_bytes);

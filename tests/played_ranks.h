@@ -5,11 +5,12 @@
 #include "varied.h"
 #include "world.h"
 
-enum { RANKS = 3, ROWS = 3, MOST_ROWS = 5, COLS = 8, ROOM = 64 };
+enum { RANKS = 3, ROWS = 3, MOST_ROWS = 40, COLS = 8, ROOM = 64 };
 
 struct fold_world {
   float part[RANKS][ROOM];
   size_t n[RANKS];
+  int shift[RANKS];
   struct wire_load load[RANKS];
   struct wire_run run[RANKS];
   struct fold_traces traces[RANKS];

@@ -160,6 +160,57 @@ Test(rig_world, a_part_that_was_changed_is_told_by_the_next_run) {
   }
 }
 
+/* A rank that gets no new part tells it all the same. */
+Test(rig_world, a_part_of_a_rank_that_leaves_is_looked_at) {
+  struct fold_rig rig;
+  struct fold_traces traces;
+  open_rig(&rig, RANKS);
+  cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
+  world.part[RANKS - 1][0] = 99;
+  rig.ranks = RANKS - 1;
+  for (int again = 0; again < 2; again++) {
+    cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
+    cr_expect_eq(traces.found_changed, !again, "run %d", again);
+  }
+  fold_rig_close(&rig);
+}
+
+/* Of a rank that moves its part, nothing is sent again unless the part was changed. */
+Test(rig_world, a_part_that_lies_elsewhere_is_moved_by_its_rank) {
+  struct fold_rig rig;
+  struct fold_traces traces;
+  open_rig(&rig, RANKS);
+  cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
+  for (int shift = 3; shift >= 0; shift -= 3) {
+    cr_assert_eq(fold_rig_move(&rig, shift).code, FOLD_OK);
+    cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
+    cr_expect(world.loads == 3 && world.shift[0] == shift && world.shift[RANKS - 1] == shift && !traces.found_changed,
+              "%d: %u loads, shifts %d and %d", shift, world.loads, world.shift[0], world.shift[RANKS - 1]);
+  }
+  fold_rig_close(&rig);
+}
+
+/* Those that do not fit into the answer of a run. */
+Test(rig_world, long_results_are_fetched) {
+  struct fold_rig rig;
+  struct fold_traces traces;
+  float got[MOST_ROWS];
+  struct fold_request request = {.op = FOLD_MAX, .cols = 1, .ranks = 2, .poison = 0x6b};
+  cr_assert_eq(fold_rig_open(&rig, FOLD_MPI, FOLD_F32, MOST_ROWS, MOST_ROWS).code, FOLD_OK);
+  for (size_t i = 0; i < MOST_ROWS; i++) {
+    ((float *)fold_rig_input(&rig))[i] = 1;
+    world.result[0][i] = world.result[1][i] = (float)i;
+  }
+  world.result[1][WIRE_RESULTS / sizeof(float) - 1] = 0.5f;
+  for (request.rows = WIRE_RESULTS / sizeof(float); request.rows <= WIRE_RESULTS / sizeof(float) + 1; request.rows++) {
+    cr_assert_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
+    cr_expect(memcmp(got, world.result[0], request.rows * sizeof(float)) == 0, "%zu results", request.rows);
+    cr_expect(traces.ranks_differ && traces.differ_at == WIRE_RESULTS / sizeof(float) - 1, "%zu", traces.differ_at);
+    cr_expect_eq(world.fetches, request.rows * sizeof(float) > WIRE_RESULTS ? 2 : 0, "%u fetched", world.fetches);
+  }
+  fold_rig_close(&rig);
+}
+
 /* Two ranks are company enough to disagree; the first that differs is named, with its first row. */
 Test(rig_world, the_rank_that_has_other_bits_is_named) {
   for (unsigned ranks = 1; ranks <= RANKS; ranks++)
@@ -193,7 +244,7 @@ Test(rig_world, another_nan_is_the_same_result) {
   fold_bits_store(FOLD_F32, world.result[0], 0, 0x7fc00000);
   fold_bits_store(FOLD_F32, world.result[1], 0, 0xffc12345);
   cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
-  cr_expect(!traces.ranks_differ && world.fetches == 2, "%u fetched", world.fetches);
+  cr_expect(!traces.ranks_differ && world.fetches == 0, "%u fetched", world.fetches);
   fold_rig_close(&rig);
 }
 
@@ -324,7 +375,7 @@ Test(rig_world, a_rig_gives_its_memory_back) { cr_expect_geq(starve_through("a r
 Test(rig_world, a_question_that_is_not_answered_is_told) {
   cr_assert_eq(use_rig(NULL).code, FOLD_OK);
   const unsigned asked = world.asked;
-  cr_expect(asked > 12, "%u questions", asked);
+  cr_expect(asked >= 6, "%u questions", asked);
   for (unsigned k = 1; k <= asked; k++) {
     char text[40];
     world.asked = 0;

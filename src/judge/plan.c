@@ -92,7 +92,7 @@ static size_t plan_few(const struct turn *t, struct fold_variation *plan) {
   return FEW;
 }
 
-/* Each change of address sends the ranks their parts again, so each number of threads has one place only. */
+/* A run over ranks takes as long as dozens of runs on the host, so each number of threads has one place only. */
 static size_t plan_ranks(const struct turn *t, size_t terms, struct fold_variation *plan) {
   (void)terms;
   enum { N = COUNT(threads) };

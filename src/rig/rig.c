@@ -116,7 +116,8 @@ void fold_rig_close(struct fold_rig *rig) {
 }
 
 fold_status fold_rig_move_apart(struct fold_rig *rig, ptrdiff_t shift, ptrdiff_t others) {
-  bool moved = false, hashed = rig->hashed;
+  bool moved = false;
+  const bool hashed = rig->hashed, current = rig->spread.current;
   for (unsigned k = 0; k < rig->inputs; k++) {
     struct fold_rig_input *in = &rig->in[k];
     ptrdiff_t to = k == 0 ? shift : others;
@@ -127,7 +128,8 @@ fold_status fold_rig_move_apart(struct fold_rig *rig, ptrdiff_t shift, ptrdiff_t
     moved = true;
   }
   fold_status status = moved ? fold_rig_load(rig) : fold_ok();
-  rig->hashed = hashed; /* the same terms elsewhere */
+  rig->hashed = hashed; /* the same terms elsewhere; ranks move their parts themselves */
+  rig->spread.current = current;
   return status;
 }
 

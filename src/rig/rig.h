@@ -30,7 +30,6 @@ struct fold_rig_spread {
   uint64_t loads; /* the world's count when it was sent: another rig may have sent its own since */
   size_t first, rows, cols, grain;
   unsigned ranks;
-  ptrdiff_t shift;
   uint64_t *sent; /* each part's XXH3-64 */
 };
 

@@ -16,7 +16,8 @@ struct rank {
   bool started;
   struct fold_comm **comm; /* comm[r] is that of r + 1 ranks, or NULL */
   struct fold_rig rig;
-  bool loaded;
+  bool loaded, moved;
+  uint64_t before; /* if it moved: the input's hash before that, which no answer has told yet */
   void *results;
   size_t results_bytes;
   void *service, *head; /* the service's state; the question's head */
@@ -79,16 +80,24 @@ static fold_status room_for_input(struct rank *r, const struct wire_load *load) 
   return fold_ok();
 }
 
+/* What the rank is to tell of its input before that is moved or replaced. */
+static fold_status look_before(struct rank *r, uint64_t *before) {
+  *before = r->before;
+  return r->moved || !r->loaded ? fold_ok() : fold_rig_hash(&r->rig, before);
+}
+
 /* The elements follow the head on the socket, and are read directly into the rig's input. */
-static fold_status load(struct rank *r, const struct wire_load *load, uint64_t n_bytes, bool *taken) {
+static fold_status load(struct rank *r, const struct wire_load *load, uint64_t n_bytes, uint64_t *before, bool *taken) {
   size_t n = n_bytes - sizeof *load;
   *taken = n_bytes >= sizeof *load && n == load->n * fold_dtype_size((enum fold_dtype)load->dtype);
   if (!*taken) return fold_error(FOLD_ENVIRONMENT, "a part of %zu bytes does not fit its head", (size_t)n_bytes);
-  fold_status status = room_for_input(r, load);
+  fold_status status = load->looks ? look_before(r, before) : fold_ok();
+  if (status.code == FOLD_OK) status = room_for_input(r, load);
   if (status.code != FOLD_OK) {
     *taken = skip(r->seat->fd, n);
     return status;
   }
+  r->moved = false;
   r->rig.in[0].shift = load->shift;
   *taken = fold_wire_read(r->seat->fd, fold_rig_input(&r->rig), n);
   return *taken ? fold_rig_load(&r->rig) : fold_error(FOLD_ENVIRONMENT, "the harness is gone");
@@ -99,6 +108,7 @@ static fold_status load(struct rank *r, const struct wire_load *load, uint64_t n
 static fold_status fill(struct rank *r, const struct wire_fill *fill) {
   const enum fold_dtype dtype = (enum fold_dtype)fill->load.dtype;
   FOLD_TRY(room_for_input(r, &fill->load));
+  r->moved = false;
   r->rig.in[0].shift = fill->load.shift;
   if (fill->accumulator >= FOLD_DTYPES) {
     fold_map_data_equal(dtype, fill->bits, fill->load.n, fold_rig_input(&r->rig));
@@ -115,6 +125,14 @@ static fold_status room_for_results(struct rank *r, size_t nbytes) {
   r->results_bytes = nbytes;
   r->results = malloc(nbytes + 1);
   return r->results ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes of results", nbytes);
+}
+
+/* So an input that only lies elsewhere in the next run need not be sent again. */
+static fold_status move(struct rank *r, ptrdiff_t shift) {
+  if (r->rig.in[0].shift == shift) return fold_ok();
+  FOLD_TRY(look_before(r, &r->before));
+  r->moved = true;
+  return fold_rig_move(&r->rig, shift);
 }
 
 static fold_status run(struct rank *r, struct wire_run *run, struct wire_ran *ran) {
@@ -135,8 +153,13 @@ static fold_status run(struct rank *r, struct wire_run *run, struct wire_ran *ra
                                  .first_col = run->first_col,
                                  .all_cols = run->all_cols};
   FOLD_TRY(room_for_results(r, run->rows * fold_dtype_size(fold_subject_result(subject, r->rig.dtype))));
+  FOLD_TRY(move(r, run->shift));
   FOLD_TRY(fold_rig_run(&r->rig, subject, &request, r->results, &ran->traces));
   ran->hash = XXH3_64bits(r->results, r->results_bytes);
+  if (r->results_bytes <= sizeof ran->results) memcpy(ran->results, r->results, r->results_bytes);
+  ran->moved = r->moved;
+  ran->before = r->before;
+  r->moved = false;
   return fold_ok();
 }
 
@@ -197,8 +220,8 @@ static bool serve_one(struct rank *r) {
     case WIRE_OPEN: return answer(r, open_comm(r, r->head), NULL, 0);
     case WIRE_LOAD: {
       bool taken;
-      fold_status status = load(r, r->head, question.n_bytes, &taken);
-      return answer(r, status, NULL, 0) && taken;
+      fold_status status = load(r, r->head, question.n_bytes, &hash, &taken);
+      return answer(r, status, &hash, sizeof hash) && taken;
     }
     case WIRE_FILL: return answer(r, fill(r, r->head), NULL, 0);
     case WIRE_RUN: return answer(r, run(r, r->head, &ran), &ran, sizeof ran);

@@ -11,14 +11,14 @@
 #include "subject.h"
 #include "traces.h"
 
-#define FOLD_WIRE_PROTOCOL 7
+#define FOLD_WIRE_PROTOCOL 8
 #define FOLD_WIRE_NAME 96
 
 enum wire_kind {
   WIRE_HELLO, /* rank: struct wire_hello, unasked, before it has started anything */
   WIRE_TOKEN, /* -> FOLD_COMM_TOKEN bytes */
   WIRE_OPEN,  /* struct wire_open -> nothing; makes the comm of that many ranks */
-  WIRE_LOAD,  /* struct wire_load, then its elements -> nothing */
+  WIRE_LOAD,  /* struct wire_load, then its elements -> uint64_t: the hash of the input that was there, if it `looks` */
   WIRE_RUN,   /* struct wire_run -> struct wire_ran */
   WIRE_FETCH, /* -> the results of the last run */
   WIRE_HASH,  /* -> uint64_t: the input's hash as it is now */
@@ -57,6 +57,7 @@ struct wire_load {
   uint32_t dtype;
   int32_t shift;
   uint64_t n, max_rows;
+  uint32_t looks;
 };
 
 /* Elements that are all `bits`; or, where `accumulator` is a dtype, this rank's elements of map_data.h, for `ranks`
@@ -73,11 +74,17 @@ struct wire_run {
   uint64_t rows, cols, first_col, all_cols;
   struct fold_launch launch;
   uint32_t poison, placement, out_shift, scratch_shift;
+  int32_t shift; /* the rank first moves its input there */
 };
+
+enum { WIRE_RESULTS = 128 };
 
 struct wire_ran {
   struct fold_traces traces;
-  uint64_t hash; /* XXH3-64 of the results' bytes */
+  uint64_t hash;                       /* XXH3-64 of the results' bytes */
+  uint64_t before;                     /* the input's hash before it was moved */
+  bool moved;                          /* since the last run that was answered */
+  unsigned char results[WIRE_RESULTS]; /* if they fit; else they are to be fetched */
 };
 
 struct wire_enter {

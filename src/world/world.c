@@ -162,8 +162,9 @@ static void hear(struct fold_world *w, unsigned first, unsigned n, const struct 
  * that the first cause is named, not the rank that noticed it first. */
 static const double settling = 1.0;
 
-static fold_status conclude(struct fold_world *w, unsigned first, unsigned n, const char *what,
+static fold_status conclude(struct fold_world *w, unsigned first, unsigned n, const struct fold_question *question,
                             const struct hearing *h) {
+  const char *what = question->what;
   char text[200];
   if (n > 1 && fold_world_find_other_arguments(w, first, n, text)) {
     char whole[240];
@@ -183,7 +184,7 @@ static fold_status conclude(struct fold_world *w, unsigned first, unsigned n, co
     fold_status failure = w->rank[h->failed].failure;
     if (h->n_failed == n && failure.code == FOLD_UNSUPPORTED) return failure;
     fold_status within = fold_within(failure, "rank %u of %u in %s", h->failed, n, what);
-    if (h->n_failed == n) return within;
+    if (h->n_failed == n || (question->each_alone && h->left == 0)) return within;
     return fold_world_fail(w, failure.code == FOLD_UNSUPPORTED ? FOLD_ENVIRONMENT : failure.code, within.text);
   }
   return fold_world_blame_late(w, first, n, what);
@@ -222,7 +223,7 @@ fold_status fold_world_ask(struct fold_world *w, unsigned first, unsigned n, con
     w->rank[r].answered = w->rank[r].gone = w->rank[r].cut = false;
     w->rank[r].n_calls = 0;
   }
-  w->loads += question->kind == WIRE_LOAD || question->kind == WIRE_FILL;
+  if (question->kind == WIRE_LOAD || question->kind == WIRE_FILL) w->loads += n;
   enum fold_wire asked = send_question(w, first, n, question, &limit, &at);
   if (asked != FOLD_WIRE_DONE) return fail_unasked(w, asked, at, question->what);
   bool troubled = false;
@@ -239,7 +240,7 @@ fold_status fold_world_ask(struct fold_world *w, unsigned first, unsigned n, con
     /* All ranks have ended their calls, but these may still have differed. */
     if (!fold_world_find_other_arguments(w, first, n, text)) return fold_ok();
   }
-  return conclude(w, first, n, question->what, &h);
+  return conclude(w, first, n, question, &h);
 }
 
 fold_status fold_world_need(struct fold_world *w, unsigned ranks) {

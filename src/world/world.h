@@ -59,6 +59,7 @@ struct fold_question {
   const void *const *body; /* n, or NULL */
   const size_t *body_bytes;
   size_t answer_bytes; /* that each answer must have */
+  bool each_alone;     /* no rank waits for another one, so that a rank which fails leaves the world as it is */
   const char *what;
 };
 fold_status fold_world_ask(struct fold_world *world, unsigned first, unsigned n, const struct fold_question *question,
