@@ -9,8 +9,8 @@
 
 #include "bits.h"
 #include "combine_host.h"
-#include "exact.h"
 #include "order.h"
+#include "super_round.h"
 
 static unsigned threads_of(const struct fold_call *call) { return call->launch.threads ? call->launch.threads : 1; }
 
@@ -51,11 +51,14 @@ static fold_status state(const struct fold_call *call, void *scratch, int64_t *w
 }
 
 static fold_status close_states(const struct fold_call *call, const int64_t *words) {
-  size_t width = (size_t)fold_super_words(call->dtype);
+  const int limbs = fold_super_limbs(call->dtype);
+  const size_t width = (size_t)fold_super_words(call->dtype);
   for (size_t r = 0; r < call->rows; r++) {
-    struct fold_super sum;
-    fold_super_unpack(call->dtype, words + r * width, &sum);
-    fold_bits_store(call->dtype, call->out, r, fold_super_close(call->dtype, &sum, call->dtype));
+    int64_t sum[FOLD_SUPER_WORDS];
+    memcpy(sum, words + r * width, width * sizeof *sum);
+    fold_limbs_normalise(sum, limbs);
+    fold_bits_store(call->dtype, call->out, r,
+                    fold_limbs_close(sum, limbs, fold_super_base(call->dtype), sum + limbs, call->dtype));
   }
   return fold_ok();
 }

@@ -1,9 +1,9 @@
 /* accurate.c: sums in another accumulator than the dtype's own: in f64, in the dtype itself, or exact; rounded once to
  * the result. */
 #include "bits.h"
-#include "exact.h"
 #include "host.h"
 #include "host/instances.h"
+#include "super_round.h"
 
 static double float64_row(const struct fold_subject *subject, const struct fold_call *call, const void *in,
                           unsigned threads) {
@@ -22,7 +22,7 @@ static double exact_row(const struct fold_subject *subject, const struct fold_ca
   struct fold_super state = {0};
   const enum fold_dtype result = fold_subject_result(subject, call->dtype);
   fold_super_add_parallel(call->dtype, in, call->cols, &state, NULL, threads);
-  return fold_bits_to_double(result, fold_super_close(call->dtype, &state, result));
+  return fold_bits_to_double(result, fold_super_round(call->dtype, &state, result));
 }
 
 static fold_status sums(const struct fold_subject *subject, const struct fold_call *call, fold_host_row *row) {
