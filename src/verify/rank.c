@@ -29,7 +29,7 @@ static void announce(void *context, const char *call, size_t count, const char *
   struct wire_enter enter = {.count = count};
   snprintf(enter.call, sizeof enter.call, "%s", call);
   snprintf(enter.type, sizeof enter.type, "%s", type);
-  fold_wire_send(r->seat->fd, WIRE_ENTER, &enter, sizeof enter, NULL, 0);
+  fold_wire_send_with_next(r->seat->fd, WIRE_ENTER, &enter, sizeof enter);
 }
 
 static fold_status start(struct rank *r, char device[64]) {

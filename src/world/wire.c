@@ -96,14 +96,14 @@ static void advance(struct iovec *part, size_t sent) {
   }
 }
 
-enum fold_wire fold_wire_send_by(int fd, double end, uint32_t kind, const void *a, size_t n_a, const void *b,
+static enum fold_wire send_whole(int fd, double end, int how, uint32_t kind, const void *a, size_t n_a, const void *b,
                                  size_t n_b) {
   struct wire_head head = {.kind = kind, .n_bytes = n_a + n_b};
   struct iovec parts[] = {{&head, sizeof head}, {(void *)(uintptr_t)a, n_a}, {(void *)(uintptr_t)b, n_b}};
   struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
   struct fold_limit limit = fold_limit_until(end);
   for (size_t left = sizeof head + n_a + n_b; left > 0;) {
-    ssize_t sent = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    ssize_t sent = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT | how);
     if (sent < 0 && errno == EINTR) continue;
     if (would_wait(sent)) {
       enum fold_wire waited = wait_for(fd, POLLOUT, &limit);
@@ -115,6 +115,15 @@ enum fold_wire fold_wire_send_by(int fd, double end, uint32_t kind, const void *
     left -= (size_t)sent;
   }
   return FOLD_WIRE_DONE;
+}
+
+enum fold_wire fold_wire_send_by(int fd, double end, uint32_t kind, const void *a, size_t n_a, const void *b,
+                                 size_t n_b) {
+  return send_whole(fd, end, 0, kind, a, n_a, b, n_b);
+}
+
+bool fold_wire_send_with_next(int fd, uint32_t kind, const void *a, size_t n_a) {
+  return send_whole(fd, INFINITY, MSG_MORE, kind, a, n_a, NULL, 0) == FOLD_WIRE_DONE;
 }
 
 enum fold_wire fold_wire_read_by(int fd, double end, void *bytes, size_t n) {

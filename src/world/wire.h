@@ -122,6 +122,9 @@ enum fold_wire fold_wire_read_by(int fd, double end, void *bytes, size_t n);
 /* The same without a deadline, for ranks, which end when the harness is gone. False when it is gone. */
 bool fold_wire_send(int fd, uint32_t kind, const void *a, size_t n_a, const void *b, size_t n_b);
 bool fold_wire_read(int fd, void *bytes, size_t n);
+/* The same for a message that may arrive 0.2 seconds later (tcp(7), TCP_CORK): with the next one, if that is sent
+ * before, or with the end of the connection. So the harness is woken once for both. */
+bool fold_wire_send_with_next(int fd, uint32_t kind, const void *a, size_t n_a);
 /* Waits up to so many milliseconds until a read would return at once: with data, or with the reason why there are
  * none. */
 bool fold_wire_has_word(int fd, int milliseconds);
