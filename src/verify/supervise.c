@@ -121,7 +121,10 @@ static enum ending hear_out(struct supervisor *s) {
   struct pollfd at = {.fd = s->fd, .events = POLLIN};
   enum ending how = STILL_THERE;
   int ready = poll(&at, 1, 50);
-  if (ready == 0 && is_gone(s)) return WENT;
+  if (ready == 0 && is_gone(s)) {
+    ready = poll(&at, 1, 0); /* it may have sent its last words since it was waited for */
+    if (ready == 0) return WENT;
+  }
   if (ready <= 0) return STILL_THERE;
   usleep(WORDS_WAIT);
   bool more = fold_supervisor_reads(s);
