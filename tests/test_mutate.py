@@ -185,7 +185,8 @@ def check_parallel(toy, notes):
         (tools / tool).write_text(WRAPPER)
         (tools / tool).chmod(0o755)
     had = sorted(os.sched_getaffinity(0))
-    options = ["--paths", "toy.c", "--define=-Ddefault_library=static", "--suites", "weak", "--seed", "5", "--count", "2", "--most", "100", "--jobs", "2"]
+    # No change of this line hangs.
+    options = ["--at", "toy.c:16", "--define=-Ddefault_library=static", "--suites", "weak", "--seed", "5", "--count", "2", "--most", "100", "--jobs", "2"]
     path = f"{tools}:{os.environ['PATH']}"
     code, text = toy.run(*options, "--define=-Dwerror=false", "--cpus-each", "1", PATH=path, NOTES=str(notes), FAILS="")
     assert code == 0 and "ready after" in text, text
@@ -228,7 +229,8 @@ def check_cut_off(toy, notes):
     compiler.write_text(SLOW)
     compiler.chmod(0o755)
     for number in (signal.SIGINT, signal.SIGTERM):
-        command = [sys.executable, "-B", str(CI / "mutate.py"), "--source", str(toy.tree), "--paths", "toy.c", "--suites", "weak", "--define=-Ddefault_library=static"]
+        command = [sys.executable, "-B", str(CI / "mutate.py"), "--source", str(toy.tree), "--paths", "toy.c", "--suites", "weak", "--limit", "2",
+                   "--define=-Ddefault_library=static"]
         env = dict(os.environ, TMPDIR=str(toy.room), CC=str(compiler), NOTES=str(notes))
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env) as process:
             told = ""
