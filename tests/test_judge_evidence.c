@@ -350,7 +350,7 @@ Test(judge_evidence, the_evidence_of_a_refutation_is_its_row) {
   }
 }
 
-/* What a subject is given when one row is judged in a batch of five: itself as third and fourth, reversed elsewhere. */
+/* What a subject is given when one row is judged in a batch of five: infinities, NaN, itself twice, itself reversed. */
 static struct {
   const struct literal *l;
   unsigned batches, wrong;
@@ -367,13 +367,16 @@ static fold_status look_at_batch(const struct fold_subject *subject, const struc
   if (batch.odd < 5) fold_bits_store(call->dtype, call->out, batch.odd, fold_f32_bits(1));
   if (batch.fails) return fold_error(FOLD_ENVIRONMENT, "only one row at a time");
   for (size_t i = 0; i < 5 * n; i++) {
-    size_t from = i / n == 2 || i / n == 3 ? i % n : n - 1 - i % n;
-    batch.wrong += fold_bits_load(call->dtype, call->in, i) != batch.l->bits[from];
+    const uint64_t got = fold_bits_load(call->dtype, call->in, i);
+    if (i / n < 2)
+      batch.wrong += fold_bits_class(call->dtype, got) != (i / n ? FOLD_NAN : FOLD_INFINITE);
+    else
+      batch.wrong += got != batch.l->bits[i / n < 4 ? i % n : n - 1 - i % n];
   }
   return fold_ok();
 }
 
-Test(judge_evidence, a_row_in_a_batch_stands_between_its_own_reverse) {
+Test(judge_evidence, a_row_in_a_batch_stands_between_nan_and_its_own_reverse) {
   static const float terms[] = {1, 2, 3, 4, 5, 6, 7};
   struct literal l;
   struct fold_subject subject = plant(0, NULL, FOLD_PLAIN, FOLD_CLAIM(FOLD_BATCH_INVARIANT));

@@ -2,6 +2,7 @@
  * offset, no other, and every run counts.
  */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -106,7 +107,8 @@ Test(sweep, batches_are_of_every_size_about_a_power_of_two) {
       if (arounds[a].n && arounds[a].at[arounds[a].n - 1] >= sizes[s]) continue;
       struct tally t = judge(&subject, FOLD_ROWS_SUM, FOLD_F32, sizes[s], 3, arounds[a]);
       const struct fold_finding *f = &t.last[FOLD_BATCH_INVARIANT];
-      size_t compared = 3 * sizes[s] + 3 + sizes[s] / 2; /* in other places, alone, and half */
+      size_t compared =
+          3 * sizes[s] + 3 + 2 * (sizes[s] / 2); /* in other places, alone, beside spoilt rows, and half */
       cr_expect_eq(f->verdict, FOLD_HELD, "%s", f->reason);
       for (size_t rows = 1; rows < sizes[s]; rows++) {
         const bool expected = is_expected(rows, &arounds[a]);
@@ -146,6 +148,46 @@ Test(sweep, a_batch_whose_bits_change_in_a_repeat_is_told) {
   cr_expect_str_eq(t.last[FOLD_BATCH_INVARIANT].reason, "bits of a batch of 2 rows changed in a repeat");
 }
 
+/* What stays of a row in the sums of those behind it, or comes into the sums of those before it. */
+static enum { NOTHING, OF_NAN, OF_INFINITY, OF_THE_NEXT } stays;
+
+static fold_status sum_contaminated(const struct fold_subject *subject, const struct fold_call *call) {
+  const enum fold_dtype result = fold_subject_result(subject, call->dtype);
+  double left = 0;
+  for (size_t r = 0; r < call->rows; r++) {
+    const size_t end = (r + 1) * call->cols;
+    double sum = left;
+    for (size_t i = r * call->cols; i < end; i++)
+      sum += fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, i));
+    if (stays == OF_THE_NEXT && r + 1 < call->rows)
+      sum += 0 * fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, end));
+    if (stays == OF_NAN && isnan(sum)) left = sum;
+    if (stays == OF_INFINITY && isinf(sum)) left = 1;
+    fold_bits_store(result, call->out, r, fold_bits_from_double(result, sum));
+  }
+  return fold_ok();
+}
+
+/* One row is laid behind special ones; of several rows each one stands between special ones. */
+Test(sweep, nothing_of_a_special_row_gets_into_another_row) {
+  struct fold_subject subject = subject_of(FOLD_CLAIM(FOLD_BATCH_INVARIANT));
+  const struct fold_guest_row *row_of_guest = subject.guest;
+  subject.run = sum_contaminated;
+  for (stays = NOTHING; stays <= OF_THE_NEXT; stays++)
+    for (size_t rows = 1; rows <= 6; rows++)
+      for (int guest = 0; guest < 2; guest++) {
+        subject.guest = guest ? row_of_guest : NULL;
+        const struct fold_finding f =
+            judge(&subject, FOLD_ROWS_SUM, FOLD_F32, rows, 3, (struct fold_around){.n = 0}).last[FOLD_BATCH_INVARIANT];
+        /* Where a special row comes after one that is held against the base run. */
+        const bool seen_there = stays == OF_THE_NEXT   ? rows >= 3
+                                : stays == OF_INFINITY ? rows == 1 || rows >= 4
+                                                       : stays != NOTHING;
+        cr_expect_eq(f.verdict, seen_there ? FOLD_REFUTED : FOLD_HELD, "%d of %zu rows: %s", (int)stays, rows,
+                     f.reason);
+      }
+}
+
 /* One place on and one back, and across the middle: whole, and from one place to the next. */
 Test(sweep, rows_are_put_in_other_places) {
   struct fold_subject subject = subject_of(FOLD_CLAIM(FOLD_BATCH_INVARIANT));
@@ -156,7 +198,7 @@ Test(sweep, rows_are_put_in_other_places) {
       if (seen.run[i].rows == rows) by[seen.run[i].rotation] = true;
     for (size_t k = 1; k < rows; k++)
       cr_expect_eq(by[k], k == 1 || k == rows - 1 || k == rows / 2, "%zu rows, by %zu", rows, k);
-    cr_expect_not(by[rows], "%zu rows in another way", rows);
+    cr_expect(by[rows], "%zu rows beside spoilt ones", rows);
   }
 }
 

@@ -1,13 +1,65 @@
-/* judge_batch.c: a row's bits do not depend on the number of rows, or on its place among them. */
+/* judge_batch.c: a row's bits do not depend on the number of rows, on its place among them, or on what the other rows hold. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "bits.h"
 #include "sweep.h"
+
+/* Terms that change the sum which they get into, whatever it was. */
+static void fill_with(enum fold_dtype dtype, void *row, size_t cols, double term) {
+  const uint64_t bits = fold_bits_from_double(dtype, term);
+  for (size_t i = 0; i < cols; i++) fold_bits_store(dtype, row, i, bits);
+}
+
+/* Every second row becomes NaN or infinities in turn, beginning with the first. */
+static void spoil_others(const struct fold_case *c, unsigned char *input) {
+  const size_t row = c->cols * fold_dtype_size(c->dtype);
+  for (size_t r = 0; r < c->rows; r += 2) fill_with(c->dtype, input + r * row, c->cols, r % 4 ? INFINITY : NAN);
+}
+
+/* Runs the rows beside spoilt ones, into trial->other, and puts the input back. */
+static fold_status run_spoilt(struct fold_trial *trial) {
+  const struct fold_case *c = trial->c;
+  const size_t nbytes = c->rows * c->cols * fold_dtype_size(c->dtype);
+  unsigned char *kept = malloc(trial->rig->inputs * nbytes + 1);
+  if (kept == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes of input", nbytes);
+  for (unsigned k = 0; k < trial->rig->inputs; k++) {
+    unsigned char *input = fold_rig_input_at(trial->rig, k);
+    memcpy(kept + k * nbytes, input, nbytes);
+    spoil_others(c, input);
+  }
+  fold_status status = fold_rig_load(trial->rig);
+  if (status.code == FOLD_OK) status = fold_trial_run_part(trial, 0, c->rows, c->cols, trial->other);
+  for (unsigned k = 0; k < trial->rig->inputs; k++) memcpy(fold_rig_input_at(trial->rig, k), kept + k * nbytes, nbytes);
+  free(kept);
+  const fold_status back = fold_rig_load(trial->rig);
+  return status.code == FOLD_OK ? back : status;
+}
+
+/* A sum that is NaN or infinite must not stay in what the next row's sum begins with, nor a neighbour's terms get into a
+ * row's, were it as a multiple of 0. */
+static bool judge_beside_spoilt(struct fold_trial *trial, struct fold_finding *finding) {
+  const size_t rows = trial->c->rows, size = fold_dtype_size(fold_trial_result_dtype(trial));
+  const fold_status status = run_spoilt(trial);
+  if (status.code != FOLD_OK) {
+    fold_find_failed(finding, status);
+    return false;
+  }
+  for (size_t r = 0; r < rows; r += 2)
+    memcpy((unsigned char *)trial->other + r * size, (const unsigned char *)trial->got + r * size, size);
+  const bool same = fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, rows,
+                                   "different bits beside rows of NaN and of infinities");
+  finding->comparisons -= (rows + 1) / 2; /* the spoilt rows */
+  return same;
+}
 
 /* Compares a row of a batch with the same row run alone, where it lies; then the batch with its leading half. */
 static void judge_rows_alone(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_case *c = trial->c;
   if (trial->subject->guest && !(fold_sweep_batches(trial, finding) && fold_sweep_places(trial, finding))) return;
+  if (c->cols > 0 && !judge_beside_spoilt(trial, finding)) return;
   size_t picks[] = {0, c->rows / 2, c->rows - 1}, half = c->rows / 2;
   size_t size = fold_dtype_size(fold_trial_result_dtype(trial));
   for (size_t i = 0; i < 3; i++) {
@@ -55,16 +107,19 @@ static void copy_reversed(unsigned char *to, const unsigned char *from, size_t n
   }
 }
 
-/* The row's places among five. The other rows hold it reversed, so that the result changes if a neighbour's term is
- * taken, or the first row for all. */
-enum { THIRD = 2, FOURTH = 3 };
+/* The row's places among five. Infinities and NaN come before it, and after it the row reversed, so that the result
+ * changes if a neighbour's term is taken, or the first row for all, or if something of a special sum is left. */
+enum { SECOND = 1, THIRD = 2, FOURTH = 3 };
 
-static void lay_batch(unsigned char *to, const void *row, size_t cols, size_t size) {
+static void lay_batch(unsigned char *to, const void *row, size_t cols, enum fold_dtype dtype) {
+  const size_t size = fold_dtype_size(dtype);
   for (size_t r = 0; r < BATCH; r++, to += cols * size)
     if (r == THIRD || r == FOURTH)
       memcpy(to, row, cols * size);
-    else
+    else if (r > FOURTH)
       copy_reversed(to, row, cols, size);
+    else
+      fill_with(dtype, to, cols, r == SECOND ? NAN : INFINITY);
 }
 
 /* Opened once for a case. */
@@ -77,7 +132,7 @@ static fold_status open_batch(struct fold_trial *trial) {
   batch->ranks = trial->rig->ranks;
   batch->problem = trial->rig->problem;
   for (unsigned k = 0; k < batch->inputs; k++)
-    lay_batch(fold_rig_input_at(batch, k), fold_rig_input_at(trial->rig, k), c->cols, fold_dtype_size(c->dtype));
+    lay_batch(fold_rig_input_at(batch, k), fold_rig_input_at(trial->rig, k), c->cols, c->dtype);
   return fold_rig_load(batch);
 }
 
