@@ -83,6 +83,23 @@ Test(judge_accuracy, faithful_takes_the_zero_of_the_results_own_sign) {
     }
 }
 
+/* However it rounds, to zero too. */
+Test(judge_accuracy, bounded_takes_the_sign_of_a_product_alone) {
+  static const float products[][2] = {{0x1p-100f, 0x1p-100f}, {0x1p-100f, 0x1p-40f}, {0, 3}, {0, 0}};
+  for (size_t i = 0; i < sizeof products / sizeof *products; i++)
+    for (int sign = -1; sign <= 1; sign += 2)
+      for (int got = -1; got <= 1; got += 2) {
+        struct literal l;
+        const float size = products[i][0] * products[i][1];
+        struct fold_subject subject = plant(got < 0 ? -size : size, NULL, FOLD_PLAIN, FOLD_CLAIM(FOLD_BOUNDED));
+        CASE(&l, products[i][0], sign < 0 ? -products[i][1] : products[i][1]);
+        l.c.op = FOLD_PROD;
+        struct tally t = judge(&subject, &l.cases);
+        cr_expect_eq(verdict_of(&t, FOLD_BOUNDED), got == sign ? FOLD_HELD : FOLD_REFUTED, "%zu, %d for %d: %s", i, got,
+                     sign, t.last[FOLD_BOUNDED].reason);
+      }
+}
+
 /* 2^-24 (1 + 2^-20) is the error, and the bound of one addition less than a millionth below it. */
 Test(judge_accuracy, an_error_just_above_its_bound_is_told_from_it) {
   struct literal l;

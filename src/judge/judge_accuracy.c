@@ -58,8 +58,21 @@ static void refute_above(struct fold_finding *finding, mpfr_srcptr error, mpfr_s
   fold_find_refuted(finding, "error %s is above the bound %s", text[0], text[1]);
 }
 
+/* A product that is no NaN has the sign of its terms' signs, in whatever order, and if it is zero too. */
+static bool judge_sign(const struct fold_weighing *w, struct fold_finding *finding) {
+  const struct fold_truth *truth = w->truth;
+  const uint64_t want = truth->rounded[w->how.result];
+  if (truth->op != FOLD_PROD || !truth->finite_terms ||
+      fold_bits_negative(w->how.result, w->got) == fold_bits_negative(w->how.result, want))
+    return true;
+  refute_row(finding, w->row, w->got, want, NAN);
+  fold_find_refuted(finding, "a product of these terms is %s in every order",
+                    fold_bits_negative(w->how.result, want) ? "negative" : "positive");
+  return false;
+}
+
 /* Judges a finite result: its error must be within the bound, and where no order rounds on the way it must be the
- * correctly rounded one (a zero may have either sign). */
+ * correctly rounded one (a zero sum may have either sign). */
 static bool judge_within(struct fold_weighing *w, bool exact, struct fold_finding *finding) {
   const enum fold_dtype dtype = w->how.result;
   uint64_t want = w->truth->rounded[dtype], sign = fold_format_of(dtype).sign;
@@ -96,7 +109,8 @@ bool fold_weigh(struct fold_weighing *w, struct fold_finding *finding, fold_stat
   *status = fold_bound_outcomes(w->how, w->truth, w->height, w->running, w->bound, &may);
   if (status->code != FOLD_OK) return true;
   if (!judge_class(w, &may, finding)) return false;
-  return fold_bits_class(w->how.result, w->got) >= FOLD_INFINITE || judge_within(w, may.exact, finding);
+  if (fold_bits_class(w->how.result, w->got) >= FOLD_INFINITE) return true;
+  return judge_sign(w, finding) && judge_within(w, may.exact, finding);
 }
 
 fold_status fold_evidence_height(const struct fold_evidence *e, uint64_t *height) {
