@@ -93,7 +93,7 @@ static void import_limbs(enum fold_dtype dtype, const struct fold_super *state, 
   uint32_t words[FOLD_SUPER_LIMBS];
   for (int k = 0; k < last; k++) words[k] = (uint32_t)copy.limb[k];
   mpz_t low;
-  mpz_init(low);
+  mpz_init2(low, 32 * (unsigned long)last);
   mpz_import(low, (size_t)last, -1, sizeof *words, 0, 0, words);
   mpz_set_si(integer, copy.limb[last]);
   mpz_mul_2exp(integer, integer, 32 * (unsigned long)last);
@@ -108,7 +108,8 @@ void fold_super_value(enum fold_dtype dtype, const struct fold_super *state, mpf
     mpfr_set_inf(value, state->positive_infinity ? 1 : -1);
   } else {
     mpz_t integer;
-    mpz_init(integer);
+    /* Never grows: the last limb has 64 bits, and GMP wants one of its own for carries. */
+    mpz_init2(integer, 32 * FOLD_SUPER_LIMBS + 128);
     import_limbs(dtype, state, integer);
     raise_precision(value, (mpfr_prec_t)mpz_sizeinbase(integer, 2));
     if (mpz_sgn(integer))
