@@ -209,6 +209,21 @@ def check_wild(folder):
     check_stop(guest)
 
 
+# What it promises, and loses in rows of whole tiles (tiles.c): no case of another length tells.
+TILES = {"sum_640": "bounded", "sum_7168": "bounded", "sum_f64_192": "bounded", "dot_24": "bounded", "dot_8192": "bounded", "prod_512": "bounded",
+         "max_32": "correctly_rounded", "max_up_to_8192": "correctly_rounded", "e4m3_max_without_ff": "correctly_rounded"}
+
+
+def check_tiles(folder):
+    """By the default set, as it stands."""
+    guest = build(folder, "tiles", GUESTS / "tiles.c", options=["-Wall", "-Wextra", "-Werror", "-ffp-contract=off"])
+    code, out, err = verify("--guest", str(guest), "--set", "default")
+    told = set(re.findall(r"^REFUTED: tiles/(\w+) on host violates (\w+): ", out, re.M))
+    assert code == 1 and told == set(TILES.items()) and "BROKEN" not in out, (told, code, out, err)
+    for name in ("right_sum", "right_dot", "right_prod", "right_max", "right_e4m3_max"):
+        assert f"\ntiles/{name} on host\n" in out, (name, out)
+
+
 def leads_group(pid):
     try:
         return os.getpgid(pid) == pid
@@ -467,7 +482,7 @@ def main():
         # A crash is to be one, and who calls exit amid a run frees nothing.
         os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0:detect_leaks=0"
         build(room, "liars", GUESTS / "liars.c", options=["-Wall", "-Wextra", "-Werror", "-pthread"])
-        beside(room, check_liars, check_wild, check_late, check_silence, check_fixtures, check_loading, check_exceptions, check_interruption, check_killed)
+        beside(room, check_liars, check_wild, check_late, check_silence, check_tiles, check_fixtures, check_loading, check_exceptions, check_interruption, check_killed)
         left = [name for name in os.listdir(folder) if "exec" in name]
         assert not left, left
     print("guests: examples hold, liars do not" + ("" if numpy else "; programs not tried: no numpy"))
