@@ -89,7 +89,7 @@ fold_run mutant_counter, mutant_pid, mutant_threads, mutant_peels, mutant_half_a
 fold_run mutant_by_content, mutant_by_content_threads, mutant_by_address, mutant_by_ends, mutant_after_six;
 fold_run mutant_by_middle, mutant_by_sample, mutant_by_content_seven, mutant_zero_times_out_by_threads;
 fold_run mutant_by_nan_in_out;
-fold_run mutant_zero_times_out, mutant_scratch_unset, mutant_freed_memory;
+fold_run mutant_zero_times_out, mutant_scratch_unset, mutant_stack_unset, mutant_freed_memory;
 fold_scratch mutant_scratch;
 /* mutants_environment.c: what is left changed */
 fold_run mutant_rounding_left, mutant_flushing_left, mutant_zeroing_left, mutant_trapping_left, mutant_threads_left;

@@ -155,6 +155,21 @@ size_t mutant_scratch(const struct fold_subject *subject, const struct fold_call
   return FOLD_SCRATCH_ZEROED + 8;
 }
 
+/* All lanes but the first are set. The first is 4 KiB down the stack, where earlier calls most often left zeros. */
+static __attribute__((noinline)) float first_lane_unset(const fold_element_f32 *row, size_t n) {
+  enum { LANES = 1024 };
+  float lane[LANES], sum = 0;
+  __asm__ volatile("" : "=m"(lane)); /* for the compiler all are set */
+  for (size_t k = 1; k < LANES; k++) lane[k] = 0;
+  for (size_t i = 0; i < n; i++) lane[1 + i % (LANES - 1)] += row[i];
+  for (size_t k = 0; k < LANES; k++) sum += lane[k];
+  return sum;
+}
+fold_status mutant_stack_unset(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  return mutant_rows_f32(call, first_lane_unset);
+}
+
 /* A partial that nobody set, in memory that others had before. */
 fold_status mutant_freed_memory(const struct fold_subject *subject, const struct fold_call *call) {
   enum { AT = 1500, N = 1 << 20 }; /* so much comes from the kernel, and is zero at first */

@@ -28,6 +28,8 @@ static const struct fold_mutant kept[] = {
     LOOSE("zero_times_out_by_threads", mutant_zero_times_out_by_threads, C(WRITES_OUTPUT), 0,
           "normal/f32/sum/1x33/*,normal/f32/sum/17x257/*", "sum + 0 * what was in the output, with eight threads"),
     SCRATCHED("scratch_unset", mutant_scratch_unset, C(RUN_TO_RUN), REPEATS, "an order by what was in the scratch"),
+    LOOSE("stack_unset", mutant_stack_unset, C(BOUNDED) | C(RUN_TO_RUN), REPEATS, "normal/f32/sum/1x1023/*",
+          "adds lanes on the stack, of which it has not set the first"),
 };
 END(kept)
 

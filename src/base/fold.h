@@ -168,6 +168,8 @@ struct fold_call {
   /* Element (r, c) of an input lies at r * row_stride + c * col_stride; 0: rows x cols, contiguous. A subject that
    * takes no strides gets only contiguous inputs. */
   size_t row_stride, col_stride;
+  const unsigned char
+      *poison; /* of a judged run on the host: what calls the subject soils the stack (soil.h); else NULL */
 };
 
 /* These first bytes of scratch are zero before a run and must be zero after it (counters and flags); the others may hold anything. */

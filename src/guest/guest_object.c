@@ -9,6 +9,7 @@
 
 #include "foldproof_guest.h"
 #include "guest.h"
+#include "soil.h"
 
 /* Objects that this process has loaded. */
 static struct fold_guest_slots objects;
@@ -180,6 +181,7 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
                       fold_guest_problem(subject, call), fold_dtype_name(call->dtype));
   given.why = why;
   given.why_bytes = sizeof why;
+  if (call->poison) fold_soil_stack(*call->poison); /* anew, since the stack was used above */
   const int code = s.run(&given, s.context);
   why[sizeof why - 1] = '\0';
   if (code == FOLDPROOF_GUEST_OK) return fold_ok();

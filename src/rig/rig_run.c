@@ -1,4 +1,4 @@
-/* rig_run.c: one run. It poisons output and scratch, calls the subject, and then looks for what that did besides
+/* rig_run.c: one run. It poisons output, scratch and stack, calls the subject, and then looks for what that did besides
  * computing: at guards, pages without access, the input's hash, the head of the scratch, and the state of the process.
  */
 #include "footing.h"
@@ -6,6 +6,7 @@
 #include "surroundings.h"
 #include "rig_private.h"
 #include "rig_world.h"
+#include "soil.h"
 #include "watch.h"
 
 #include <omp.h>
@@ -237,6 +238,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   fold_watch_begin(call->rows * call->cols);
   char left[80] = "";
   if (rig->ops->keep) rig->ops->keep();
+  if (call->poison) fold_soil_stack(*call->poison);
   fold_status status = subject->run(subject, call);
   if (host) memcpy(glance->got, rig->out.at + out->at, out->end - out->at);
   if (rig->ops->restore) rig->ops->restore(left); /* before the engine is used again */
@@ -297,6 +299,7 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
       .comm = request->comm,
       .first_col = request->first_col,
       .all_cols = request->all_cols,
+      .poison = rig->ops->is_host ? &request->poison : NULL,
   };
   if (fold_call_problem(&call)->factors > 1) call.other = part_of(rig, request, rig->inputs - 1);
   const size_t size = fold_dtype_size(fold_subject_result(subject, rig->dtype));
