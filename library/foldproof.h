@@ -110,7 +110,7 @@ struct foldproof_verify_options {
   const char *const *npy; /* paths of n_npy arrays, rows x cols, judged instead of fixtures [none] */
   size_t n_npy;
   const char *problem; /* of those arrays ["sum"] */
-  unsigned repeats;    /* of run_to_run [3] */
+  unsigned repeats;    /* of run_to_run, up to 1,000,000 [3] */
   /* n_around numbers of rows, at most 16: batch_invariant tries every size around them [none]. */
   const uint64_t *around;
   size_t n_around;

@@ -33,6 +33,8 @@ static fold_status selection_of(const struct foldproof_verify_options *o, struct
                                .npy_problem = fold_problem_find(o->problem ? o->problem : "sum"),
                                .repeats = o->repeats ? o->repeats : FOLD_REPEATS,
                                .backwards = o->backwards};
+  if (s->repeats > FOLD_REPEATS_MOST)
+    return fold_error(FOLD_BAD_INPUT, "%u repeats: at most %d", s->repeats, FOLD_REPEATS_MOST);
   if (s->npy_problem == NULL) return fold_error(FOLD_BAD_INPUT, "no problem is called '%.60s'", o->problem);
   if (o->n_npy > 0 && o->npy == NULL) return fold_error(FOLD_BAD_INPUT, "the list of arrays is a null pointer");
   return fold_ok();

@@ -157,7 +157,10 @@ def text(value: str | None) -> bytes | None:
 
 def whole(name: str, value: int, least: int, most: int) -> int:
     """Checks that the number fits: ctypes would silently take it modulo 2^64."""
-    number = operator.index(value)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}={value!r}: a whole number, {least} to {most}") from None
     if not least <= number <= most:
         raise ValueError(f"{name}={number}: {least} to {most}")
     return number

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import json
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Union, cast
 
 from . import _arrays, _fresh, _library, _replay
 from ._callable import Guest
@@ -21,17 +21,26 @@ if TYPE_CHECKING:
 Names = Union[str, Sequence[str], None]
 
 
-def listed(names: Names) -> Optional[List[str]]:
-    """["a", "b"] from "a,b" or from any sequence."""
+def listed(names: Names, option: str = "names") -> Optional[List[str]]:
+    """["a", "b"] from "a,b" or from any sequence; `option` is whose they are."""
     if names is None:
         return None
     words = [names] if isinstance(names, str) else names
     if not isinstance(words, Sequence) or not all(isinstance(word, str) for word in words):
-        raise TypeError(f"{names!r}: names are text, as 'f32,f64' or ['f32', 'f64']")
+        raise TypeError(f"{option}={names!r}: names are text, as 'f32,f64' or ['f32', 'f64']")
     found = [word for name in words for word in name.replace(",", " ").split()]
     if not found:
-        raise ValueError(f"{names!r} names nothing")
+        raise ValueError(f"{option}={names!r} names nothing")
     return found
+
+
+def _wholes(name: str, values: Union[int, Sequence[int]], least: int, most: int) -> List[int]:
+    """[256] from 256, or a list of any sequence's numbers."""
+    if hasattr(values, "__index__"):
+        return [_library.whole(name, cast(int, values), least, most)]
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        raise TypeError(f"{name}={values!r}: a whole number, or a list of them, as [256, 1024]")
+    return [_library.whole(name, value, least, most) for value in values]
 
 
 def _joined(names: Optional[List[str]]) -> Optional[bytes]:
@@ -116,7 +125,7 @@ def judge(
     order: Optional[str] = None,
     method: Optional[str] = None,
     repeats: int = 3,
-    around: Sequence[int] = (),
+    around: Union[int, Sequence[int]] = (),
     strides: bool = False,
     _take: Optional[Callable[[Record], None]] = None,
     _backwards: bool = False,
@@ -124,12 +133,12 @@ def judge(
     """As verify, but returns the result whatever it is: Result.check raises."""
     if device not in ("cpu", "cuda"):
         raise ValueError(f"device={device!r}: 'cpu' or 'cuda'")
-    repeats = _library.whole("repeats", repeats, 1, (1 << 32) - 1)
-    around = [_library.whole("around", rows, 1, (1 << 32) - 1) for rows in around]
+    repeats = _library.whole("repeats", repeats, 1, 1_000_000)  # as the command's --repeats
+    around = _wholes("around", around, 1, (1 << 32) - 1)
     check_callable(fn)
     like = _arrays.pick(like, device == "cuda")
-    _arrays.check(like, listed(dtypes) or ())
-    wanted = listed(claims)
+    _arrays.check(like, listed(dtypes, "dtypes") or ())
+    wanted = listed(claims, "claims")
     if same_bits_as is not None:
         wanted = [*(wanted or ()), *([] if "same_bits_as" in (wanted or ()) else ["same_bits_as"])]
     asked: Dict[str, Any] = {"problem": problem, "device": None if device == "cpu" else device, "like": like, "set": set}
@@ -144,7 +153,7 @@ def judge(
     table = _table(
         guests,
         problems=_library.text(problem),
-        dtypes=_joined(listed(dtypes)),
+        dtypes=_joined(listed(dtypes, "dtypes")),
         accumulator=_library.text(accumulator),
         result=b"f64" if rows else _library.text(result),
         order=_library.text(order),
@@ -158,8 +167,8 @@ def judge(
     options = _library.Options(
         size=ctypes.sizeof(_library.Options),
         subjects=_library.text(name),
-        claims=_joined(listed(only)),
-        fixtures=_joined(listed(fixtures)),
+        claims=_joined(listed(only, "only")),
+        fixtures=_joined(listed(fixtures, "fixtures")),
         set=_library.text(set or "guests"),
         folder=_library.fixtures(),
         repeats=repeats,
@@ -185,7 +194,7 @@ def judge(
         _run(table, options, guests, each)
     found.tracebacks = {guest.name: guest.traceback for guest in guests if guest.traceback}
     if _take is None:
-        _fresh.judge(fn, dict(asked, dtypes=listed(dtypes)), found.judgements)
+        _fresh.judge(fn, dict(asked, dtypes=listed(dtypes, "dtypes")), found.judgements)
     for record in found.judgements:
         if record["verdict"] in ("refuted", "broken"):
             record["asked"] = dict(record.get("asked", {}), python=found.replay(record))  # the command has no such subject
@@ -231,8 +240,8 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     result        dtype of the results; None: that of the terms
     order         the declared order in which terms are joined (`foldproof list orders`); `replays` needs it
     method        how terms are added: "plain", "kahan", "neumaier" or "exact"
-    repeats       number of repeats for run_to_run
-    around        numbers of rows, such as [256, 1024]: batch_invariant tries every size near these, and near powers of two
+    repeats       number of repeats for run_to_run, up to 1,000,000
+    around        a number of rows, or a list such as [256, 1024]: batch_invariant tries every size near these, and near powers of two
     strides       True: fn takes arrays that are not contiguous, and stride_invariant is judged
 
     fresh_process starts a new process that imports fn, which must be a function of a module; for others it is skipped, with the reason.

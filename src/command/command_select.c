@@ -154,7 +154,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case OP: s->npy_problem = fold_option_problem(state, arg); return 0;
     case AROUND: take_around(s, arg, state); return 0;
     case REPEATS:
-      s->repeats = (unsigned)fold_option_number(state, "--repeats", arg, 1000000);
+      s->repeats = (unsigned)fold_option_number(state, "--repeats", arg, FOLD_REPEATS_MOST);
       if (s->repeats == 0) argp_failure(state, 2, 0, "--repeats 0: at least 1");
       return 0;
     case SET:

@@ -68,6 +68,7 @@ static int find_problem(const char *word) {
   return problem ? (int)problem->id : -1;
 }
 static const char *problem_name(int id) {
+  if (id == FOLD_PROBLEMS) return "rows"; /* known to read_entry, and to no list of several */
   return id < FOLD_PROBLEMS ? fold_problem((enum fold_problem_id)id)->name : NULL;
 }
 static const char *dtype_name(int id) { return id < FOLD_DTYPES ? fold_dtype_name((enum fold_dtype)id) : NULL; }
@@ -116,7 +117,10 @@ static fold_status masks(const struct reading *r, const char *field, const char 
   for (char *word = copy ? strtok_r(copy, ", ", &rest) : NULL; word && status.code == FOLD_OK;
        word = strtok_r(NULL, ", ", &rest)) {
     const int id = find(word);
-    if (id < 0)
+    if (id < 0 && find == find_problem && strcmp(word, "rows") == 0)
+      status = fold_error(FOLD_BAD_INPUT, "%s: %s: its %s names 'rows' beside others, and must name it alone",
+                          r->guest->what, r->name, field);
+    else if (id < 0)
       status = wrong(r, field, word, name, near_name(word, name, meant));
     else
       *mask |= 1u << id;

@@ -9,7 +9,7 @@
 #include "guest.h"
 #include "judge.h"
 
-enum { FOLD_REPEATS = 3 };
+enum { FOLD_REPEATS = 3, FOLD_REPEATS_MOST = 1000000 };
 
 /* What the user asked for; globs are comma-separated, NULL means all. */
 struct fold_selection {

@@ -206,9 +206,27 @@ class Asked(unittest.TestCase):
             judge(by_one_size, "batch_invariant", around=[5, 1111], **batch).check()
         self.assertIn("1111", caught.exception.record["reason"])
         self.assertIn("around=[5, 1111]", caught.exception.replay)
-        for wrong in ([0], range(1, 18), [2**32]):
+        with self.assertRaises(foldproof.Refuted):
+            judge(by_one_size, "batch_invariant", around=1111, **batch).check()
+        for wrong in ([0], 0, range(1, 18), [2**32]):
             with self.assertRaises(ValueError):
                 judge(by_one_size, around=wrong)
+        for wrong, told in (([1.5], r"^around=1\.5: a whole number"), (1.5, r"^around=1\.5: a whole number, or a list"), ("256", "^around='256': ")):
+            with self.assertRaisesRegex(TypeError, told):
+                judge(by_one_size, around=wrong)
+
+    def test_a_list_that_is_none_is_told_by_its_name(self):
+        for option in ("dtypes", "claims", "only", "fixtures"):
+            with self.assertRaisesRegex(TypeError, f"^{option}=5: names are text"):
+                foldproof.judge(to_import.row_sum, **{option: 5})
+            with self.assertRaisesRegex(ValueError, f"^{option}='' names nothing"):
+                foldproof.judge(to_import.row_sum, **{option: ""})
+
+    def test_an_unknown_problem_is_told_with_all_that_are_allowed(self):
+        with self.assertRaisesRegex(ValueError, "unknown word 'mean'.*allowed: sum, prod, max, min, dot, rows"):
+            foldproof.judge(to_import.row_sum, problem="mean")
+        with self.assertRaisesRegex(ValueError, "its problems names 'rows' beside others, and must name it alone"):
+            foldproof.judge(to_import.row_sum, problem="sum,rows")
 
     def test_options_that_are_none(self):
         with self.assertRaises(TypeError):
