@@ -66,6 +66,9 @@ extern const struct argp_child fold_world_child[2];
 int fold_print_error(const char *program, fold_status status);
 /* Flushes standard output; if that fails, an exit code 0 becomes 99. */
 int fold_finish_output(const char *program, int exit_code);
+/* `text`, which names a file or a program; the empty text ends the program with one line and exit code 2, before
+ * anything is run whose results could not be written. */
+char *fold_option_named(struct argp_state *state, const char *option, char *text);
 /* An unsigned number ("4096", "1e6", "2^20") up to `most`. Anything else ends the program with one line and exit code
  * 2. */
 uint64_t fold_option_number(struct argp_state *state, const char *option, const char *text, uint64_t most);

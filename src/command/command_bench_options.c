@@ -140,7 +140,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       return 0;
     case SEED: b->options.seed = fold_option_number(state, "--seed", arg, INT64_MAX); return 0;
     case PEER: b->options.peer = arg, b->peer_named = true; return 0;
-    case JSONL: b->jsonl = arg; return 0;
+    case JSONL: b->jsonl = fold_option_named(state, "--jsonl", arg); return 0;
     case UNVERIFIED: b->options.verify = false; return 0;
     case ARGP_KEY_END: check_options(b, state); return 0;
     default: return ARGP_ERR_UNKNOWN;

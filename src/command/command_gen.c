@@ -56,7 +56,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case DTYPE: g->source.dtype = (enum fold_dtype)fold_option_dtype(state, "--dtype", arg); return 0;
     case SEED: g->source.seed = fold_option_number(state, "--seed", arg, INT64_MAX); return 0;
     case CONDITION: parse_condition(g, arg, state); return 0;
-    case OUT: g->path = arg; return 0;
+    case OUT: g->path = fold_option_named(state, "--output", arg); return 0;
     case ARGP_KEY_ARG:
       if (g->generator) return ARGP_ERR_UNKNOWN;
       g->generator = arg;

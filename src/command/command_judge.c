@@ -32,7 +32,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   struct fold_judge *j = state->input;
   switch (key) {
     case FOLDER: j->folder = arg; return 0;
-    case JSONL: j->jsonl = arg; return 0;
+    case JSONL: j->jsonl = fold_option_named(state, "--jsonl", arg); return 0;
     case QUIET: j->quiet = true; return 0;
     case BLESS: j->keeping.bless = true; return 0;
     case DIRTY: j->keeping.dirty = true; return 0;

@@ -13,6 +13,11 @@ static bool parse_number(const char *text, uint64_t *value) {
          *value >> 63 == 0;
 }
 
+char *fold_option_named(struct argp_state *state, const char *option, char *text) {
+  if (text[strspn(text, " \t\n")] == '\0') argp_failure(state, 2, 0, "%s '%s': it names nothing", option, text);
+  return text;
+}
+
 uint64_t fold_option_number(struct argp_state *state, const char *option, const char *text, uint64_t most) {
   uint64_t value = 0;
   if (!parse_number(text, &value) || value > most)

@@ -56,7 +56,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       if (r->keeping.bless && !r->keeping.folder) argp_failure(state, 2, 0, "--bless needs --golden DIR");
       if (r->keeping.dirty && !r->keeping.bless) argp_failure(state, 2, 0, "--dirty needs --bless");
       return 0;
-    case JSONL: r->jsonl = arg; return 0;
+    case JSONL: r->jsonl = fold_option_named(state, "--jsonl", arg); return 0;
     case ARGP_KEY_ARG:
       argp_failure(state, 2, 0, "'%s' belongs to no option: records go to --jsonl FILE, goldens are in --golden DIR",
                    arg);

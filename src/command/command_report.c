@@ -33,7 +33,7 @@ static const struct argp_option options[] = {
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct report *r = state->input;
   switch (key) {
-    case OUTPUT: r->output = arg; return 0;
+    case OUTPUT: r->output = fold_option_named(state, "--output", arg); return 0;
     case FORMAT:
       for (r->format = 0; r->format < FOLD_REPORT_FORMATS && strcmp(arg, formats[r->format]) != 0;) r->format++;
       if (r->format == FOLD_REPORT_FORMATS) fold_option_refuse(state, "--format", arg, formats);

@@ -74,7 +74,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         if (r->maps.length[k] == 0) argp_failure(state, 2, 0, "--map: lengths from 1 on");
       return 0;
     case SETTINGS: r->maps.settings = arg; return 0;
-    case JSONL: r->maps.jsonl = arg; return 0;
+    case JSONL: r->maps.jsonl = fold_option_named(state, "--jsonl", arg); return 0;
     case ARGP_KEY_END:
       check_maps(r, state);
       if (r->asked.n == 0) argp_failure(state, 2, 0, "-n 0: at least one term");

@@ -74,7 +74,7 @@ static const struct argp_option golden_options[] = {
 static error_t parse_golden(int key, char *arg, struct argp_state *state) {
   struct fold_golden_options *o = state->input;
   switch (key) {
-    case GOLDEN: o->folder = arg; return 0;
+    case GOLDEN: o->folder = fold_option_named(state, "--golden", arg); return 0;
     case LIBRARY: o->library = arg; return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
@@ -113,9 +113,10 @@ static void check_idle(const struct fold_selection_options *o, struct argp_state
     argp_failure(state, 2, 0, "--npy is judged instead of fixtures: --fixtures chooses nothing");
 }
 
-static void add_guest(struct fold_selection_options *o, const struct fold_door *door, const char *what,
+static void add_guest(struct fold_selection_options *o, const struct fold_door *door, char *what,
                       struct argp_state *state) {
   struct fold_selection *s = &o->selection;
+  fold_option_named(state, door->option, what);
   if (s->n_guests == FOLD_GUESTS_MOST) argp_failure(state, 2, 0, "at most %d guests", FOLD_GUESTS_MOST);
   o->guests[s->n_guests++] = (struct fold_guest){.door = door, .what = what};
   s->guests = o->guests;

@@ -149,7 +149,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case DTYPES: s->dtypes = fold_option_mask(state, "--dtypes", arg, fold_option_dtype); return 0;
     case OPS: s->ops = fold_option_mask(state, "--ops", arg, fold_option_op); return 0;
     case SEED: s->seed = fold_option_number(state, "--seed", arg, INT64_MAX); return 0;
-    case JSONL: s->jsonl = arg; return 0;
+    case JSONL: s->jsonl = fold_option_named(state, "--jsonl", arg); return 0;
     case FULL: s->full = true; return 0;
     case SIMULATE: s->simulate = true; return 0;
     case MESSAGES: s->messages = true; return 0;

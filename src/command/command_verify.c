@@ -49,7 +49,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       state->child_inputs[0] = state->child_inputs[1] = state->child_inputs[2] = &v->options;
       state->child_inputs[4] = &v->keeping;
       return 0;
-    case JSONL: v->jsonl = arg; return 0;
+    case JSONL: v->jsonl = fold_option_named(state, "--jsonl", arg); return 0;
     case STRICT: v->strict = true; return 0;
     case IN_PROCESS: v->in_process = true; return 0;
     case QUIET: v->quiet = true; return 0;
