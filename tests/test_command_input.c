@@ -18,6 +18,19 @@ static void expect_refusal(struct shell *s, const char *line, const char *word, 
   expect_line(s, 2, line, word, most_lines);
 }
 
+/* It would die of SIGSEGV without a word, or a subject would seem to. */
+Test(command_input, a_stack_that_is_too_small_is_told) {
+  struct shell *s = shell_open();
+  expect_line(s, 99, "(ulimit -s 128; $F oracle no.npy)",
+              "the stack is limited to 128 KiB, and at least 512 are needed", 1);
+  expect_line(s, 99, "(ulimit -s 511; $F verify)", "the stack is limited to 511 KiB", 1);
+  shell_run(
+      s,
+      "(ulimit -s 512; $F gen normal --n 99 -o x.npy && $F oracle x.npy && $F verify -s host/sequential --npy x.npy)");
+  EXPECT_CODE(s, 0);
+  shell_close(s);
+}
+
 Test(command_input, unknown_words_are_refused) {
   static const struct {
     const char *line, *word;

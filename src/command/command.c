@@ -100,7 +100,7 @@ static int run(int argc, char **argv, const struct fold_registry *registry) {
 
 int fold_main(int argc, char **argv, const struct fold_registry *registry) {
   fold_process_begin();
-  return fold_process_end(run(argc, argv, registry));
+  return fold_process_end(fold_process_has_stack() ? run(argc, argv, registry) : fold_exit_code(FOLD_ENVIRONMENT));
 }
 
 int fold_print_error(const char *program, fold_status status) {

@@ -23,6 +23,8 @@ int fold_main(int argc, char **argv, const struct fold_registry *registry);
 
 /* Called at the start and at the end of every command; command_process.c says what is promised then. */
 void fold_process_begin(void);
+/* False, with a line on stderr, where the stack is limited to less than the harness needs. */
+bool fold_process_has_stack(void);
 int fold_process_end(int exit_code);
 /* argp_parse, which ends the process after --help or wrong options. */
 void fold_parse(const struct argp *argp, int argc, char **argv, void *input);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -67,6 +68,17 @@ static void at_exit(int code, void *unused) {
     fprintf(stderr, "foldproof: a library or a subject called exit(%d)\n", code);
   }
   if (now != code) _exit(now);
+}
+
+/* The oracles' tables and the harness's own frames need up to 256 KiB; a subject has the rest. */
+enum { LEAST_STACK = 512 };
+bool fold_process_has_stack(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >> 10 >= LEAST_STACK)
+    return true;
+  fprintf(stderr, "foldproof: the stack is limited to %llu KiB, and at least %d are needed (ulimit -s)\n",
+          (unsigned long long)limit.rlim_cur >> 10, LEAST_STACK);
+  return false;
 }
 
 void fold_process_begin(void) {
