@@ -31,6 +31,14 @@ Test(command_input, a_stack_that_is_too_small_is_told) {
   shell_close(s);
 }
 
+Test(command_input, the_oracle_names_all_dtypes_of_arrays) {
+  struct shell *s = shell_open();
+  shell_run(s, "$F oracle --help | tr -s '\\n ' '  '");
+  cr_expect(strstr(s->out, "f2, f4, f8, u2 (read as bf16), or u1 (e4m3 or e5m2, as the file's name says: x_e4m3.npy)"),
+            "%s", s->out);
+  shell_close(s);
+}
+
 Test(command_input, unknown_words_are_refused) {
   static const struct {
     const char *line, *word;
@@ -56,6 +64,8 @@ Test(command_input, unknown_words_are_refused) {
       {"$F verify --guest ''", "--guest '': it names nothing", 3},
       {"$F reveal --exec ''", "--exec '': it names nothing", 3},
       {"$F reveal --guest ''", "--guest '': it names nothing", 3},
+      {"$F verify -s host/sequential --engine host --claims bounded -f 'normal/f32/max/1x33/*'",
+       "max and min never round, so correctly_rounded is judged there instead of bounded", 9},
       {"$F list nonsense", "nonsense", 1},
       {"$F list claims --fixtures 'normal/*'",
        "--fixtures chooses no claims: these are chosen by --claims, --subjects, --engine, --guest, --exec\n", 1},

@@ -50,7 +50,8 @@ static const struct argp argp = {
     .args_doc = "FILE.npy",
     .doc =
         "Print the exact result of reducing an array, and this result rounded once to each dtype.\vArrays are "
-        "little-endian f2, f4, f8, or u2 (read as bf16), in C order, with one or two dimensions. The keys of JSON are "
+        "little-endian f2, f4, f8, u2 (read as bf16), or u1 (e4m3 or e5m2, as the file's name says: x_e4m3.npy), in C "
+        "order, with one or two dimensions. The keys of JSON are "
         "n, dtype, op, exact (all decimal digits; null for a product that is too long: then enclosure has a lower and "
         "an upper limit), rounded (the bits in each dtype), abs_sum (of the finite terms), condition (of a sum; null "
         "where it is not finite) and, with --check, agrees."};
