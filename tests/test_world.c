@@ -201,6 +201,11 @@ Test(world, without_a_time_limit_given_a_stopped_rank_is_named) {
 
 /* Launchers and ranks as scripts; the ranks but one are right. */
 #define ONE(does) "#!/bin/sh\n[ \"$OMPI_COMM_WORLD_RANK\" = 1 ] && " does "\nexec " FOLDPROOF_MUTANTS " \"$@\"\n"
+/* Waits until the three others have connected, and have had time to say who they are: of several ranks that are not
+ * there the first is named. */
+#define AFTER_THE_OTHERS                                                           \
+  "for a; do case $a in 127.0.0.1:*) port=$(printf %04X ${a##*:}) ;; esac; done; " \
+  "until [ \"$(grep -c \":$port 01 \" /proc/net/tcp)\" = 3 ]; do sleep 0.1; done; sleep 0.5; "
 /* What plugins of Open MPI print that can't be opened, on some machines in every run. */
 #define NO_PLUGIN(which)                                                     \
   "echo \"    dlopen error: /usr/lib/x86_64-linux-gnu/pmix2/lib/pmix/" which \
@@ -222,7 +227,7 @@ static void write_scripts(struct shell *s) {
        "1\n"},
       {"babbles", "#!/bin/sh\nprintf 12345678x%.0s $(seq 100)\nexit 1\n"},
       {"hangs", "#!/bin/sh\nexec sleep 1000\n"},
-      {"one_fails", ONE("{ echo no such device >&2; exit 3; }")},
+      {"one_fails", ONE("{ " AFTER_THE_OTHERS "echo no such device >&2; exit 3; }")},
       {"one_hangs", ONE("exec sleep 1000")},
       {"one_stops", ONE("kill -STOP $$")},
       {"second_fails",
@@ -241,7 +246,7 @@ Test(world, a_launcher_that_fails_is_told_with_what_it_printed) {
     const char *words;
   } launchers[] = {
       {"FOLDPROOF_LAUNCH=./hangs", 99, "rank 0 of 4 did not start: no word from it in time"},
-      {"FOLDPROOF_PROGRAM=$PWD/one_fails", 99, "of 4 did not start: |no such device"},
+      {"FOLDPROOF_PROGRAM=$PWD/one_fails", 99, "rank 1 of 4 did not start: |no such device"},
       {"FOLDPROOF_PROGRAM=$PWD/one_hangs", 99, "rank 1 of 4 did not start: no word from it in time"},
       {"FOLDPROOF_PROGRAM=$PWD/one_stops", 99, "rank 1 of 4 did not start: no word from it in time"},
       {"PATH=/nowhere", 77, "mpirun can't be started: No such file"},
