@@ -479,3 +479,11 @@ Test(command, compare_sees_what_a_run_did_besides_computing) {
   }
   shell_close(s);
 }
+
+Test(command, the_oracle_names_all_dtypes_of_arrays) {
+  struct shell *s = shell_open();
+  shell_run(s, "$F oracle --help | tr -s '\\n ' '  '");
+  cr_expect(strstr(s->out, "f2, f4, f8, u2 (read as bf16), or u1 (e4m3 or e5m2, as the file's name says: x_e4m3.npy)"),
+            "%s", s->out);
+  shell_close(s);
+}

@@ -18,27 +18,6 @@ static void expect_refusal(struct shell *s, const char *line, const char *word, 
   expect_line(s, 2, line, word, most_lines);
 }
 
-/* It would die of SIGSEGV without a word, or a subject would seem to. */
-Test(command_input, a_stack_that_is_too_small_is_told) {
-  struct shell *s = shell_open();
-  expect_line(s, 99, "(ulimit -s 128; $F oracle no.npy)",
-              "the stack is limited to 128 KiB, and at least 512 are needed", 1);
-  expect_line(s, 99, "(ulimit -s 511; $F verify)", "the stack is limited to 511 KiB", 1);
-  shell_run(
-      s,
-      "(ulimit -s 512; $F gen normal --n 99 -o x.npy && $F oracle x.npy && $F verify -s host/sequential --npy x.npy)");
-  EXPECT_CODE(s, 0);
-  shell_close(s);
-}
-
-Test(command_input, the_oracle_names_all_dtypes_of_arrays) {
-  struct shell *s = shell_open();
-  shell_run(s, "$F oracle --help | tr -s '\\n ' '  '");
-  cr_expect(strstr(s->out, "f2, f4, f8, u2 (read as bf16), or u1 (e4m3 or e5m2, as the file's name says: x_e4m3.npy)"),
-            "%s", s->out);
-  shell_close(s);
-}
-
 Test(command_input, unknown_words_are_refused) {
   static const struct {
     const char *line, *word;

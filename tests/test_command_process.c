@@ -202,3 +202,23 @@ Test(command_process, what_can_not_be_written_is_refused_and_stays) {
     }
   shell_close(s);
 }
+
+static void expect_short_stack(struct shell *s, const char *line, const char *words) {
+  shell_run(s, "%s", line);
+  EXPECT_CODE(s, 99);
+  cr_expect(shell_lines(s->err) == 1 && strncmp(s->err, "foldproof", 9) == 0 && strstr(s->err, words), "%s: %s", line,
+            s->err);
+}
+
+/* It would die of SIGSEGV without a word, or a subject would seem to. */
+Test(command_process, a_stack_that_is_too_small_is_told) {
+  struct shell *s = shell_open();
+  expect_short_stack(s, "(ulimit -s 128; $F oracle no.npy)",
+                     "the stack is limited to 128 KiB, and at least 512 are needed");
+  expect_short_stack(s, "(ulimit -s 511; $F verify)", "the stack is limited to 511 KiB");
+  shell_run(
+      s,
+      "(ulimit -s 512; $F gen normal --n 99 -o x.npy && $F oracle x.npy && $F verify -s host/sequential --npy x.npy)");
+  EXPECT_CODE(s, 0);
+  shell_close(s);
+}
