@@ -51,15 +51,13 @@ static void end_groups(void) {
   }
 }
 
-static void guard(const struct fold_guest *guests, size_t n) {
-  sigset_t all;
+/* `all` signals are blocked from the start: one that ended this process before it waits would leave the groups. */
+static void guard(const struct fold_guest *guests, size_t n, const sigset_t *all) {
   int number;
-  sigfillset(&all);
-  sigprocmask(SIG_BLOCK, &all, NULL);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   setpgid(0, 0);
   close_range(0, ~0u, 0); /* a reader of the command's output waits until it is closed */
-  while (getppid() == owner && !atomic_load(&shared->over)) sigwait(&all, &number);
+  while (getppid() == owner && !atomic_load(&shared->over)) sigwait(all, &number);
   end_groups();
   for (size_t i = 0; i < n && getppid() != owner; i++)
     if (guests[i].door->remove) guests[i].door->remove();
@@ -70,12 +68,17 @@ fold_status fold_guest_guard(const struct fold_guest *guests, size_t n) {
   void *memory = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return fold_error(FOLD_NO_MEMORY, "not enough memory to start a process");
   shared = memory;
+  sigset_t all, own;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, &own);
   owner = getpid();
   keeper = fork();
-  if (keeper == 0) guard(guests, n);
+  if (keeper == 0) guard(guests, n, &all);
+  const int why = errno;
+  sigprocmask(SIG_SETMASK, &own, NULL);
   if (keeper > 0) return fold_ok();
   fold_guest_guard_end();
-  return fold_error(FOLD_ENVIRONMENT, "a process can't be started: %s", strerror(errno));
+  return fold_error(FOLD_ENVIRONMENT, "a process can't be started: %s", strerror(why));
 }
 
 void fold_guest_guard_end(void) {
