@@ -14,7 +14,7 @@
 /* What is forked begins only then, after what the other process does meanwhile. */
 static struct timespec late;
 
-pid_t __real_fork(void);
+pid_t __real_fork(void), __wrap_fork(void);
 pid_t __wrap_fork(void) {
   const pid_t child = __real_fork();
   if (child == 0) nanosleep(&late, NULL);

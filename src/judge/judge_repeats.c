@@ -40,7 +40,7 @@ struct repeats {
   unsigned ran[2], differing[2]; /* quiet, and while the machine is busy */
   uint64_t pattern[1024];
   size_t patterns; /* how many different ones were seen; no more are told apart than fit here */
-  double longest;  /* the longest quiet run, in seconds */
+  double shortest; /* the shortest quiet run, in seconds: a longer one may have been interrupted */
 };
 
 static void count_pattern(struct repeats *r, uint64_t hash) {
@@ -92,7 +92,7 @@ static bool repeat_launches(struct fold_trial *trial, const struct repeats *r, s
   static const unsigned threads[] = {7, 16, 3, 4, 8, 2, 1};
   const unsigned n = trial->repeats > LEAST ? trial->repeats : LEAST;
   const double end = fold_now() + LAUNCH_TIME;
-  if (!trial->subject->guest || !fold_engine_is_here(trial->subject->engine) || r->longest > BUSY_RUN) return true;
+  if (!trial->subject->guest || !fold_engine_is_here(trial->subject->engine) || r->shortest > BUSY_RUN) return true;
   if (!fold_trial_takes_launches(trial)) return true;
   for (size_t i = 0; i < sizeof threads / sizeof *threads && fold_now() < end && !trial->unsteady[0]; i++) {
     const struct fold_variation how = {.launch.threads = threads[i]};
@@ -114,7 +114,7 @@ static bool repeat_busy(struct fold_trial *trial, struct repeats *r, struct fold
   enum { LEAST_OF_SHORT = 12 };
   const bool is_short = fold_trial_terms(trial) <= FOLD_PLAN_FEW;
   const unsigned n = is_short && trial->repeats < LEAST_OF_SHORT ? LEAST_OF_SHORT : trial->repeats;
-  if (!trial->subject->guest || !fold_engine_is_here(trial->subject->engine) || r->longest > BUSY_RUN) return true;
+  if (!trial->subject->guest || !fold_engine_is_here(trial->subject->engine) || r->shortest > BUSY_RUN) return true;
   const double end = fold_now() + BUSY_TIME;
   fold_status status = fold_contention_begin();
   bool went = status.code == FOLD_OK;
@@ -125,7 +125,7 @@ static bool repeat_busy(struct fold_trial *trial, struct repeats *r, struct fold
 }
 
 void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *finding) {
-  struct repeats r = {.patterns = 0};
+  struct repeats r = {.shortest = INFINITY};
   if (trial->repeats == 0) {
     fold_find_skipped(finding, "no repeat is asked for");
     return;
@@ -135,7 +135,7 @@ void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *findin
     if (k < foreign_repeats(trial) && !judge_foreign(trial, finding, k)) return;
     const double begun = fold_now();
     if (!repeat(trial, &r, false, k, finding)) return;
-    r.longest = fmax(r.longest, fold_now() - begun);
+    r.shortest = fmin(r.shortest, fold_now() - begun);
   }
   if (r.differing[0] == 0 && !repeat_launches(trial, &r, finding)) return;
   if (!trial->unsteady[0] && !repeat_busy(trial, &r, finding)) return;
