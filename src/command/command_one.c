@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "footing.h"
 #include "patience.h"
 #include "setting.h"
 
@@ -130,8 +131,7 @@ static fold_status apart(const char *program, const struct fold_subject *subject
   FOLD_TRY(fold_setting_number(FOLD_SETTING_TIMEOUT, 20, &seconds));
   struct desk *desk = mmap(NULL, sizeof *desk, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (desk == MAP_FAILED) return fold_error(FOLD_NO_MEMORY, "not enough memory to start a process");
-  fflush(NULL); /* otherwise both processes would write what is in a buffer */
-  const pid_t parent = getpid(), child = fork();
+  const pid_t parent = getpid(), child = fold_footing_fork();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(99);

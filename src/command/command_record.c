@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "command.h"
-#include "footing.h"
 #include "record.h"
 #include "refutation.h"
 #include "supervise.h"
@@ -163,7 +162,6 @@ static fold_status run_again(struct record *r, const struct fold_job *job) {
   again.sink = &sink;
   again.begin = NULL;
   if (!r->keeping.bless || r->golden.refused || *job->stop) return fold_ok();
-  fold_footing_reset(); /* ends the oracle's threads: a child forked beside them would wait for them for ever */
   FOLD_TRY(fold_supervise(&again, &riddle));
   FOLD_TRY(riddle);
   repeated.claims = "run_to_run,fresh_process";

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "footing.h"
 #include "orphans.h"
 #include "setting.h"
 #include "text.h"
@@ -86,8 +87,7 @@ static fold_status ask(const struct fold_guest *guest, char **json) {
   if (text == MAP_FAILED) return fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
   struct fold_orphans orphans; /* for processes that the guest starts on loading */
   fold_orphans_adopt(&orphans);
-  fflush(NULL);
-  const pid_t parent = getpid(), child = pipe(ends) == 0 ? fork() : -1;
+  const pid_t parent = getpid(), child = pipe(ends) == 0 ? fold_footing_fork() : -1;
   if (child < 0) {
     munmap(text, LONGEST_TABLE + 1);
     return fold_error(FOLD_ENVIRONMENT, "a guest's process can't be started: %s", strerror(errno));

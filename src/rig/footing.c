@@ -119,6 +119,12 @@ void fold_footing_end_threads(void) {
 #endif
 }
 
+pid_t fold_footing_fork(void) {
+  fold_footing_end_threads();
+  fflush(NULL);
+  return fork();
+}
+
 void fold_footing_reset(void) {
   set_usual();
   if (quiet && fold_footing_threads() == quiet) return;

@@ -8,6 +8,8 @@
 #ifndef FOLD_FOOTING_H
 #define FOLD_FOOTING_H
 
+#include <sys/types.h>
+
 #include "fold.h"
 
 /* OpenMP's settings of this thread. */
@@ -23,6 +25,9 @@ bool fold_footing_take(void);
 /* Ends those of OpenMP's other threads that wait for work from this one. New ones will have this thread's
  * environment. */
 void fold_footing_end_threads(void);
+/* Forks a child that goes on with this program: ends those threads before, which the child would not have but wait for, and
+ * writes what is buffered, which otherwise both would write. */
+pid_t fold_footing_fork(void);
 
 /* Gives this thread the default environment, and ends OpenMP's other threads if there are any. New ones will have this
  * thread's environment. */

@@ -14,6 +14,7 @@
 
 #include "asked.h"
 #include "culprit.h"
+#include "footing.h"
 #include "guest_guard.h"
 #include "orphans.h"
 #include "setting.h"
@@ -54,8 +55,7 @@ static fold_status start_worker(struct supervisor *s) {
   atomic_store(&s->desk->unheard, false);
   s->halted = false;
   s->heard = true;
-  fflush(NULL); /* or both processes would write what is buffered */
-  pid_t parent = getpid(), child = fork();
+  pid_t parent = getpid(), child = fold_footing_fork();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (s->job->selection->n_guests > 0) {
