@@ -138,6 +138,23 @@ typedef int (*foldproof_take)(const char *json, void *context);
 int foldproof_verify(const struct foldproof_guest_table *table, const struct foldproof_verify_options *options,
                      foldproof_take take, void *context);
 
+/* The machine and the software as an object of JSON, which takes up to a second where there are GPUs. `text` receives at
+ * most `size` bytes, the ending 0 included; *needed, unless NULL, how many there are, also where `size` is too small
+ * (FOLDPROOF_BAD_INPUT). */
+int foldproof_environment(char *text, size_t size, size_t *needed);
+
+/* A file of records, such as `foldproof verify --jsonl` writes: the environment, the records that are added, and a closing
+ * line, by which `foldproof report`, `judge` and `compare` notice that records were cut off or changed. The file appears
+ * under its name when it is closed. `environment`: what foldproof_environment told of the process that made the results;
+ * NULL: this one. */
+struct foldproof_records;
+int foldproof_records_open(const char *path, const char *environment, struct foldproof_records **records);
+/* Adds a record, an object of JSON, such as foldproof_verify gives. */
+int foldproof_records_add(struct foldproof_records *records, const char *json);
+/* Ends the file and frees `records`, which may be NULL. Records that are not complete are marked as that; if `path` names a
+ * file that was there before, it stays, and they get the name "PATH.incomplete". */
+int foldproof_records_close(struct foldproof_records *records, int complete);
+
 /* What is revealed. 0 or NULL means what is in brackets. */
 struct foldproof_reveal_options {
   size_t size;         /* bytes of this structure, as the caller knows it */

@@ -85,10 +85,11 @@ struct foldproof_guest_subject {
   const char *order;       /* the declared order in which terms are joined ("foldproof list orders") [none] */
   /* What it promises ("foldproof list claims"), or presets: "deterministic", "batch-invariant", "reproducible",
    * "accurate" ["bounded,run_to_run,fresh_process"; of problem "rows"
-   * "run_to_run,fresh_process,batch_invariant,alignment_invariant"]. */
+   * "run_to_run,fresh_process,batch_invariant,alignment_invariant"; and "replays" of a declared order]. A named twin is a
+   * claim, too. */
   const char *claims;
-  /* The subject whose bits it promises, one of foldproof's or a guest's: "NAME" on the same engine, or "ENGINE:NAME".
-   * Needs the claim "same_bits_as" [none]. */
+  /* The subject whose bits it promises, one of foldproof's or a guest's: "NAME" on the same engine, or "ENGINE:NAME"
+   * [none]. */
   const char *same_bits_as;
   const char *engine; /* "host" or "cuda" ["host"] */
   /* How it adds, which decides its error bound: "plain", "kahan", "neumaier", "exact" ["plain"]. */

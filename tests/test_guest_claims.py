@@ -136,6 +136,12 @@ def check_twins(folder):
     # With a compiled one, of a named engine; fresh_process knows it by its new name.
     code, out, err = verify("--guest", old, "--guest", same, "--same-bits-as", "host:host/sequential", "--claims", "same_bits_as,fresh_process", *few)
     assert code == 0 and len(re.findall(r"\n  same_bits_as +[1-9]\d* +0", out)) == 3 and len(re.findall(r"\n  fresh_process +[1-9]\d* +0", out)) == 3, (code, out, err)
+    # What a table declares is judged, though it names no claim, or others.
+    for declared, claim in (('.same_bits_as = "rows/par_256"', "same_bits_as"), ('.claims = "bounded", .same_bits_as = "rows/par_256"', "same_bits_as"),
+                            ('.order = "host/pairwise"', "replays")):
+        source.write_text((EXAMPLES / "guest_sum.c").read_text().replace('.order = "host/sequential", .claims = "bounded,replays,reproducible"', declared))
+        code, out, err = verify("--guest", str(build(folder, "declared", source)), *few)
+        assert code == 1 and set(re.findall(r"violates (\w+)", out)) == {claim}, (declared, code, out, err)
     for name, word in (("mine/none", "its twin 'mine/none' does not exist there"), ("cpu:mine/sum", "does not exist there"), ("mpi:collective/canonical", "")):
         code, out, err = verify("--guest", old, "--same-bits-as", name, *few)
         assert code == 2 and word in err, (name, code, out, err)

@@ -126,6 +126,10 @@ def library() -> ctypes.CDLL:
         "hash": [c_char_p, c_void_p, c_size_t, c_size_t, c_void_p],
         "verify": [POINTER(Table), POINTER(Options), Take, c_void_p],
         "reveal": [POINTER(Table), POINTER(RevealOptions), Take, c_void_p],
+        "environment": [c_char_p, c_size_t, POINTER(c_size_t)],
+        "records_open": [c_char_p, c_char_p, POINTER(c_void_p)],
+        "records_add": [c_void_p, c_char_p],
+        "records_close": [c_void_p, c_int],
     }
     for name, types in arguments.items():
         getattr(found, "foldproof_" + name).argtypes = types

@@ -75,7 +75,6 @@ class Rows:
     def explain(self, record: Dict[str, Any]) -> None:
         """Changes a record of hashes into one of elements: `element` is the first one of the row that differs."""
         self._forget_others(record["case"])
-        record["problem"] = "rows"
         for key in ("results", "values", "result_dtype"):
             record.pop(key, None)
         if "got" not in record:

@@ -139,8 +139,6 @@ def judge(
     like = _arrays.pick(like, device == "cuda")
     _arrays.check(like, listed(dtypes, "dtypes") or ())
     wanted = listed(claims, "claims")
-    if same_bits_as is not None:
-        wanted = [*(wanted or ()), *([] if "same_bits_as" in (wanted or ()) else ["same_bits_as"])]
     asked: Dict[str, Any] = {"problem": problem, "device": None if device == "cpu" else device, "like": like, "set": set}
     asked.update(name=name, accumulator=accumulator, result=result, order=order, method=method, repeats=repeats if repeats != 3 else None)
     asked.update(around=list(around) or None, strides=strides or None)
@@ -226,19 +224,19 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
                   does not know the value of such a function, so claims about its value or the order of its terms are not judged
     dtypes        dtypes of the terms: "f16", "bf16", "f32", "f64", "e4m3", "e5m2"; a list, or comma-separated
     device        "cpu", or "cuda" for arrays in device memory
-    claims        what fn promises: names (`foldproof list claims`) or presets. None: bounded, run_to_run, fresh_process; for "rows"
+    claims        what fn promises: names (`foldproof list claims`) or presets. None: bounded, run_to_run, fresh_process, and replays of a declared order; for "rows"
                   run_to_run, fresh_process, batch_invariant, alignment_invariant; `untried` of the result then names the others.
                   stays_in_bounds, keeps_input and leaves_no_trace are judged too
     only          judges only these of the claims above; None: all of them
     fixtures      globs of cases, fixtures or files; None: all of the set
     set           "guests" (the default cases and large batches), "default", "large" or "all"; None: "guests"
     name          name of the subject: a-z, A-Z, 0-9 and / _ - . @ +; None: "py/" and the callable's name
-    same_bits_as  another callable, or the name of one of foldproof's subjects, that must give the same bits
+    same_bits_as  another callable, or the name of one of foldproof's subjects, that must give the same bits: the claim same_bits_as
     like          framework of the arrays that fn gets: "numpy", "torch", "cupy" or "jax". None: torch if it was imported, else numpy;
                   on "cuda" torch, cupy or jax, the first that was imported
     accumulator   dtype of the partial results; None: f64 for f64, and f32 for all others
     result        dtype of the results; None: that of the terms
-    order         the declared order in which terms are joined (`foldproof list orders`); `replays` needs it
+    order         the declared order in which terms are joined (`foldproof list orders`), which `replays` needs
     method        how terms are added: "plain", "kahan", "neumaier" or "exact"
     repeats       number of repeats for run_to_run, up to 1,000,000
     around        a number of rows, or a list such as [256, 1024]: batch_invariant tries every size near these, and near powers of two

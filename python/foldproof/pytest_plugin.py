@@ -18,7 +18,6 @@ them: xdist's workers write nothing. Without foldproof's library the tests that 
 from __future__ import annotations
 
 import inspect
-import json
 import operator
 import os
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
@@ -47,9 +46,11 @@ def pytest_configure(config: Any) -> None:
     config.addinivalue_line("markers", "foldproof(**asked): judged by foldproof; what its calls of verify say")
     file = config.getoption(_FILE)
     if file and not hasattr(config, "workerinput"):
+        from ._records import Records
+
         try:
-            records = open(config.invocation_params.dir / file, "w")
-        except OSError as error:
+            records = Records(config.invocation_params.dir / file)
+        except (OSError, ValueError) as error:
             raise pytest.UsageError(f"{_FILE}: {error}") from None
         config.pluginmanager.register(_Records(records), "foldproof_records")
 
@@ -100,15 +101,20 @@ def pytest_generate_tests(metafunc: Any) -> None:
 class _Records:
     """Writes records, in the one process that gets all reports."""
 
-    def __init__(self, file: Any) -> None:
-        self._file = file
+    def __init__(self, records: Any) -> None:
+        self._records, self._whole = records, False
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        self._file.writelines(json.dumps(record, separators=(",", ":")) + "\n" for record in getattr(report, "foldproof_records", ()))
-        self._file.flush()
+        for record in getattr(report, "foldproof_records", ()):
+            self._records.add(record)
+
+    def pytest_sessionfinish(self, session: Any, exitstatus: int) -> None:
+        """Whether no test was left out: neither Ctrl-C, an error of pytest's own nor -x ended the session."""
+        ended = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR)
+        self._whole = not (ended or session.shouldfail or session.shouldstop)
 
     def pytest_unconfigure(self) -> None:
-        self._file.close()
+        self._records.close(self._whole)
 
 
 def pytest_runtest_makereport(item: Any, call: Any) -> Any:
@@ -201,6 +207,15 @@ def _words(names: Any, usual: str) -> List[str]:
     return (names if isinstance(names, str) else ",".join(names or ()) or usual).replace(",", " ").split()
 
 
+def _claims(asked: Dict[str, Any]) -> List[str]:
+    """As foldproof.verify has them: a twin is a claim, and so is, where none are named, a declared order."""
+    usual = _USUAL_OF_ROWS if asked.get("problem") == "rows" else _USUAL
+    if asked.get("order") and asked.get("method", "plain") in (None, "plain"):
+        usual += ",replays"
+    claims = _words(asked.pop("claims", None), usual)
+    return claims + ["same_bits_as"] * (asked.get("same_bits_as") is not None and "same_bits_as" not in claims)
+
+
 def _what(item: Any) -> Tuple[Any, ...]:
     """Identifies what a test judges, without the claim."""
     asked = item.callspec.params if hasattr(item, "callspec") else {}
@@ -240,7 +255,7 @@ def _check(asked: Mapping[str, Any]) -> None:
 
 def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any], of_method: bool = False) -> Callable[..., None]:
     _check(asked)
-    claims = _words(asked.pop("claims", None), _USUAL_OF_ROWS if asked.get("problem") == "rows" else _USUAL)
+    claims = _claims(asked)
     dtypes = _words(asked.pop("dtypes", None), "f32")
     of_several = len(subjects) > 1 or next(iter(subjects), "")
     shares = _Shares()

@@ -7,7 +7,7 @@
 #include "near.h"
 #include "text.h"
 
-/* The meaning of an empty list of claims. */
+/* The meaning of an empty list of claims, beside those that the subject's own declarations make. */
 #define USUAL_CLAIMS "bounded,run_to_run,fresh_process"
 /* The same for an unknown function of rows; OF_ROWS has the claims that can be judged of one. */
 #define ROWS_CLAIMS "run_to_run,fresh_process,batch_invariant,alignment_invariant"
@@ -157,6 +157,12 @@ static fold_status method(const struct reading *r, enum fold_method *found) {
   return fold_ok();
 }
 
+/* Whether its declared order, which may not exist, can be replayed by its method, in its accumulators. */
+static bool has_replay(const struct fold_subject *s) {
+  const struct fold_order *order = s->order ? fold_order_find(s->order) : NULL;
+  return order && fold_method_has_replay(order, s->method) && (s->method == FOLD_PLAIN || s->ops == 1u << FOLD_SUM);
+}
+
 /* The claims that this subject can't be judged by. */
 static uint64_t impossible(const struct fold_subject *s) {
   uint64_t none = OF_RANKS;
@@ -220,11 +226,14 @@ static fold_status read_row(const struct reading *r, const char *claims, struct 
   FOLD_TRY(text_at(r, "order", &s->order));
   FOLD_TRY(text_at(r, "same_bits_as", &s->twin));
   FOLD_TRY(text_at(r, "claims", &promised));
-  if (promised == NULL) promised = s->guest->unknown ? ROWS_CLAIMS : USUAL_CLAIMS;
+  const bool is_usual = promised == NULL;
+  if (is_usual) promised = s->guest->unknown ? ROWS_CLAIMS : USUAL_CLAIMS;
   FOLD_TRY(flag_at(r, "strides", &s->strides));
   s->strides = s->strides && r->guest->door->strides;
   s->claims = r->guest->door->tidy;
   FOLD_TRY(fold_within(add_claims(promised, true, s), "%s: %s", r->guest->what, r->name));
+  if (s->twin) s->claims |= FOLD_CLAIM(FOLD_SAME_BITS_AS); /* a twin is named for nothing else */
+  if (is_usual && has_replay(s)) s->claims |= FOLD_CLAIM(FOLD_REPLAYS) & ~fold_guest_unseen(s);
   return claims ? add_claims(claims, false, s) : fold_ok();
 }
 

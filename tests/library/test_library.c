@@ -3,6 +3,7 @@
 #include <fenv.h>
 #include <foldproof.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -353,4 +354,53 @@ Test(library, rows_of_the_same_bits_have_the_same_hash) {
   cr_expect_eq(foldproof_hash("f31", x, 1, 1, hashes), FOLDPROOF_BAD_INPUT);
   cr_expect_eq(foldproof_hash("f32", NULL, 1, 1, hashes), FOLDPROOF_BAD_INPUT);
   free(x);
+}
+
+/* As lines, up to the length that the buffer has. */
+static size_t lines_of(const char *path, char lines[8][512]) {
+  FILE *file = fopen(path, "r");
+  size_t n = 0;
+  cr_assert_not_null(file);
+  while (n < 8 && fgets(lines[n], sizeof lines[n], file)) n++;
+  fclose(file);
+  return n;
+}
+
+/* A folder of the test's own, in which a file is first closed as incomplete, then beside one that is there. */
+Test(library, records_begin_with_an_environment_and_end_with_their_number) {
+  char folder[] = "/tmp/foldproof-test-XXXXXX", path[64], beside[80], lines[8][512];
+  struct foldproof_records *records;
+  cr_assert_not_null(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/r.jsonl", folder);
+  snprintf(beside, sizeof beside, "%s.incomplete", path);
+  for (int complete = 1; complete >= 0; complete--) {
+    cr_assert_eq(foldproof_records_open(path, "{\"build\": \"b\"}", &records), 0, "%s", foldproof_error());
+    cr_expect_eq(foldproof_records_add(records, "{\"type\": \"other\", \"build\": \"b\"}"), 0, "%s", foldproof_error());
+    cr_expect_eq(foldproof_records_add(records, "{\"type\""), FOLDPROOF_BAD_INPUT);
+    cr_expect(strstr(foldproof_error(), "no JSON: "), "%s", foldproof_error());
+    cr_expect_eq(foldproof_records_add(records, "[1]"), FOLDPROOF_BAD_INPUT);
+    cr_expect_eq(foldproof_records_add(records, NULL), FOLDPROOF_BAD_INPUT);
+    cr_expect_eq(access(complete ? path : beside, F_OK), -1, "it is there before it is closed");
+    cr_expect_eq(foldproof_records_close(records, complete), 0, "%s", foldproof_error());
+    cr_assert_eq(lines_of(complete ? path : beside, lines), 3);
+    cr_expect(strstr(lines[0], "\"type\":\"environment\",\"build\":\"b\""), "%s", lines[0]);
+    cr_expect_str_eq(lines[1], "{\"type\":\"other\",\"build\":\"b\"}\n");
+    cr_expect(strstr(lines[2], complete ? "\"records\":2,\"complete\":true" : "\"records\":2,\"complete\":false"), "%s",
+              lines[2]);
+  }
+  unlink(path), unlink(beside), rmdir(folder);
+  cr_expect_eq(foldproof_records_open(path, NULL, &records), FOLDPROOF_BAD_INPUT, "a folder that is gone");
+  cr_expect_eq(foldproof_records_open(NULL, NULL, &records), FOLDPROOF_BAD_INPUT);
+  cr_expect_eq(foldproof_records_add(NULL, "{}"), FOLDPROOF_BAD_INPUT);
+  cr_expect_eq(foldproof_records_close(NULL, 1), 0);
+}
+
+Test(library, the_environment_is_told_where_there_is_room_for_it) {
+  static char text[1 << 20];
+  size_t needed = 0;
+  cr_expect_eq(foldproof_environment(NULL, 0, &needed), FOLDPROOF_BAD_INPUT);
+  cr_assert(needed > 2 && needed < sizeof text);
+  cr_expect_eq(foldproof_environment(text, needed - 1, NULL), FOLDPROOF_BAD_INPUT);
+  cr_expect_eq(foldproof_environment(text, needed, NULL), 0);
+  cr_expect(strlen(text) + 1 == needed && text[0] == '{' && strstr(text, "\"compiler\":"), "%s", text);
 }

@@ -131,6 +131,14 @@ def outcomes_of(text):
     return {w[1].split("::", 1)[1]: w[0] for w in words if len(w) > 1 and w[0] in ("PASSED", "FAILED", "ERROR") and "::" in w[1]}
 
 
+def closed(file, complete, how):
+    """The judgements of a file, which begins with the environment, and ends with a closing line that counts what is before it."""
+    lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else [{}]
+    expect([lines[0].get("type"), lines[0].get("closing_line")] == ["environment", True] and "pytest" in lines[0]["command"] and "cpu" in lines[0], f"{how}: {lines[0]}")
+    expect(lines[-1] == {**lines[-1], "type": "end", "records": len(lines) - 1, "complete": complete}, f"{how}: {lines[-1]}")
+    return lines[1:-1]
+
+
 def run(folder, *options):
     """The records of a run in which all is as it should be."""
     done = pytest_in(folder, ["--foldproof-record", "records.jsonl", "--strict-markers", "-m", "foldproof", *options], ["test_it.py"])
@@ -144,8 +152,7 @@ def run(folder, *options):
                   "RuntimeError: out of order", 'raise RuntimeError("out of order")'):
         expect(words in done.stdout, f"{how}: it does not say {words!r}")
     expect("_verify.py" not in done.stdout and "pytest_plugin.py" not in done.stdout, f"{how}: it shows the harness's own frames")
-    file = folder / "records.jsonl"
-    records = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    records = closed(folder / "records.jsonl", True, how)
     expect({r["claim"] for r in records} == {"bounded", "run_to_run", "batch_invariant", "alignment_invariant", "fresh_process", *TIDY}, f"{how}: claims of records")
     of_refuted = {r["subject"] for r in records if r["verdict"] == "refuted"}
     expect(of_refuted == {"py/test_random"}, f"{how}: refuted in the records are {of_refuted}")
@@ -337,6 +344,50 @@ def check_lacking(folder):
         expect(words in done.stdout, f"lacking: it does not say {words!r}: {done.stdout[-2000:]}")
 
 
+DECLARED = """
+import foldproof
+
+few = dict(like="numpy", fixtures="normal/f32/sum/17x257/*")
+
+def in_sequence(x):
+    return foldproof.replay("host/sequential", x)
+
+@foldproof.reduction(order="host/pairwise", **few)
+def test_order(x):
+    return in_sequence(x)
+
+@foldproof.reduction(problem="rows", claims="run_to_run", **few)
+def test_rows(x, calls=[]):
+    calls.append(1)
+    return x + x.dtype.type(len(calls) & 1)
+
+@foldproof.reduction(claims="run_to_run", same_bits_as="host/pairwise", **few)
+def test_twin(x):
+    return in_sequence(x)
+"""
+
+
+def check_declared(folder):
+    """An order and a twin are judged, though no claim names them. A session that ends early leaves records that say so."""
+    (folder / "test_declared.py").write_text(DECLARED)
+    file = folder / "declared.jsonl"
+    done = pytest_in(folder, ["--foldproof-record", file.name], ["test_declared.py"])
+    failed = {name for name, outcome in outcomes_of(done.stdout).items() if outcome == "FAILED"}
+    expect(failed == {"test_order[replays-f32]", "test_twin[same_bits_as-f32]", "test_rows[run_to_run-f32]"}, f"declared: {failed}")
+    whole = closed(file, True, "declared")
+    rows = [record for record in whole if record["subject"] == "py/test_rows"]
+    expect(rows and all(record["problem"] == "rows" for record in rows), f"of rows: {rows}")
+    expect([record["element"] for record in rows if record["verdict"] == "refuted"] == [0], f"of rows: {rows}")
+    file.unlink()
+    pytest_in(folder, ["-x", "--foldproof-record", file.name], ["test_declared.py"])
+    early = closed(file, False, "declared, -x")
+    expect(0 < len(early) < len(whole), f"-x leaves {len(early)} of {len(whole)}")
+    pytest_in(folder, ["--foldproof-record", file.name, "-k", "test_no_such"], ["test_declared.py"])
+    expect(closed(file, True, "none selected") == [], "none selected")
+    pytest_in(folder, ["-x", "--foldproof-record", file.name], ["test_declared.py"])
+    expect(closed(file, True, "what was there") == [] and closed(folder / "declared.jsonl.incomplete", False, "declared, -x") == early, "a file that was there")
+
+
 def check_no_file(folder):
     done = pytest_in(folder, ["--foldproof-record", "nowhere/records.jsonl"], ["test_others.py"])
     expect(done.returncode == 4 and "--foldproof-record" in done.stdout, f"a file that can't be: {done.returncode}, {done.stdout[-500:]}")
@@ -355,6 +406,7 @@ with tempfile.TemporaryDirectory() as name:
     check_without_library(place)
     check_mistakes(place)
     check_arguments(place)
+    check_declared(place)
     check_no_file(place)
     if not any(importlib.util.find_spec(name) for name in ("torch", "cupy", "jax")):
         check_lacking(place)

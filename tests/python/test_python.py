@@ -217,6 +217,14 @@ class Honest(unittest.TestCase):
         held = verify(row_sum, same_bits_as=lambda x: row_sum(x))
         self.assertGreater(held.verdicts["same_bits_as"]["held"], 0)
 
+    def test_what_is_declared_is_claimed(self):
+        usual = {"bounded", "run_to_run", "fresh_process"}
+        held = foldproof.judge(row_sum, like="numpy", fixtures=FEW, same_bits_as=lambda x: row_sum(x))
+        self.assertLessEqual(usual | {"same_bits_as"}, set(held.verdicts))
+        wrong = foldproof.judge(lambda x: foldproof.replay("host/sequential", x), like="numpy", fixtures=FEW, order="host/pairwise")
+        self.assertLessEqual(usual | {"replays"}, set(wrong.verdicts))
+        self.assertGreater(wrong.verdicts["replays"]["refuted"], 0)
+
     def test_strided_result(self):
         verify(lambda x: np.repeat(row_sum(x), 2)[::2], claims="bounded")
 
