@@ -55,7 +55,8 @@ class Guest:
         self.keeps = False  # an earlier run has shown that it keeps its input
         self.stop: List[BaseException] = []  # exceptions to raise in the caller
         self.make = _arrays.maker(like)
-        self.run = _library.Run(self._run)
+        self.run_of = self._run  # for exceptions that ctypes loses (_lost.py)
+        self.run = _library.Run(self.run_of)
         self.device: Any = None
         if cuda:
             from ._cuda import Device

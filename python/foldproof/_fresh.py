@@ -48,6 +48,16 @@ def _lines(fd: int, end: Callable[[], float]) -> Iterator[Dict[str, Any]]:
         yield from map(json.loads, whole)
 
 
+def _end_of(child: subprocess.Popen[bytes]) -> int:
+    """Its exit code. One that has told all may not end by itself: a thread of the callable's module, or what it does at exit, goes on."""
+    try:
+        return child.wait(_limit())
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
+        return 0
+
+
 def _ask(spec: Dict[str, Any]) -> Tuple[Dict[Key, Record], str]:
     """The records that the new process wrote for each case, and why there are no more."""
     found: Dict[Key, Record] = {}
@@ -72,7 +82,7 @@ def _ask(spec: Dict[str, Any]) -> Tuple[Dict[Key, Record], str]:
         finally:
             if why or sys.exc_info()[0]:
                 child.kill()
-            code = child.wait()
+            code = _end_of(child)
         if code and not why:
             errors.seek(0)
             last = errors.read().decode(errors="replace").strip().splitlines()[-1:]

@@ -7,7 +7,7 @@ import functools
 import json
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Union, cast
 
-from . import _arrays, _fresh, _library, _replay
+from . import _arrays, _fresh, _library, _lost, _replay
 from ._callable import Guest
 from ._progress import Progress
 from ._result import Record, Result
@@ -98,7 +98,7 @@ def _run(table: Any, options: Any, guests: List[Guest], each: Callable[[Record],
             stop.append(error)
         return len(stop)
 
-    with guests[0].quiet():
+    with guests[0].quiet(), _lost.kept(guests[0].stop, take, *(guest.run_of for guest in guests)):
         code = _library.library().foldproof_verify(ctypes.byref(table), ctypes.byref(options), _library.Take(take), None)
     for guest in guests:
         stop.extend(error for error in guest.stop if error not in stop)

@@ -8,7 +8,7 @@ import here  # noqa: F401
 import foldproof
 
 MODULE = """
-import os, sys, time
+import os, sys, threading, time
 import numpy as np
 
 def row_sum(x):
@@ -38,6 +38,12 @@ def dies_elsewhere(x):
 def hangs_elsewhere(x):
     while "FOLD_SHIFT_OF_THE_STACK" in os.environ:
         time.sleep(1)
+    return row_sum(x)
+
+def stays_elsewhere(x, threads=[]):
+    if "FOLD_SHIFT_OF_THE_STACK" in os.environ and not threads:
+        threads.append(threading.Thread(target=time.sleep, args=(100000,)))
+        threads[0].start()
     return row_sum(x)
 
 def prints(x):

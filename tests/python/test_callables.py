@@ -265,6 +265,14 @@ class Fresh(unittest.TestCase):
         self.assertEqual(verdict, "broken")
         self.assertIn("the new process said nothing for", reason)
 
+    def test_a_thread_that_never_ends_there(self):
+        os.environ["FOLDPROOF_TIMEOUT"] = "1"
+        try:
+            (verdict, _), _ = self.verdict(to_import.stays_elsewhere)
+        finally:
+            del os.environ["FOLDPROOF_TIMEOUT"]
+        self.assertEqual(verdict, "held")
+
     def test_what_no_process_can_import_is_skipped(self):
         def local(x):
             return x.sum(-1)
