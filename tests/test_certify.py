@@ -2,6 +2,7 @@
 folder library/, the C compiler."""
 
 import hashlib
+import os
 import random
 import re
 import subprocess
@@ -77,6 +78,11 @@ def check_others(folder):
         for program in (FOLDPROOF, "check"), (sys.executable, plain.__file__):
             done = subprocess.run([*program, path], capture_output=True, text=True, timeout=60)
             expect(done.returncode == 2 and f"{path}: no certificate: it does not begin with 'foldproof-certificate'\n" in done.stdout + done.stderr, f"{data}: {done}")
+    for text, why in (b"", "it does not begin with 'foldproof-certificate'"), (b"foldproof-certificate 1\n", "it has more than 256 MiB"):
+        path.write_bytes(text)
+        os.truncate(path, 1 << 34)
+        done = subprocess.run([FOLDPROOF, "check", path], capture_output=True, text=True, timeout=60)
+        expect(done.returncode == 2 and f"{path}: no certificate: {why}\n" in done.stderr, f"{why}: {done}")
 
 
 def sealed(lines):

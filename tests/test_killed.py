@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -91,16 +92,17 @@ def check_moments(folder):
     print(f"{KILLS} moments: {lost} calls of which the record was not written yet")
 
 
-def check_worker(folder):
-    """The same of a worker's runs: what it has told is written before long, while it is busy with the next one."""
+def check_worker(folder, number):
+    """The same of a worker's runs: what it has told is written before long, while it is busy with the next one. Other signals that end
+    a command at once, such as that of a reader who went away, leave as much."""
     run = start(folder, STAYS_IN=4)
     try:
         until = time.monotonic() + LIMIT
         while len(written(folder)) < 3 and time.monotonic() < until and run.poll() is None:
             time.sleep(0.02)
     finally:
-        run.kill()
-        run.wait(LIMIT)
+        run.send_signal(number)
+        assert run.wait(LIMIT) == -number
     assert len(written(folder)) == 3 and calls(folder) == 4, (written(folder), calls(folder))
     check_read(folder)
 
@@ -108,4 +110,5 @@ def check_worker(folder):
 with tempfile.TemporaryDirectory(prefix="foldproof-killed-") as scratch:
     build(pathlib.Path(scratch))
     check_moments(pathlib.Path(scratch))
-    check_worker(pathlib.Path(scratch))
+    for number in signal.SIGKILL, signal.SIGPIPE, signal.SIGQUIT, signal.SIGXCPU:
+        check_worker(pathlib.Path(scratch), number)

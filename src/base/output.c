@@ -20,6 +20,7 @@
 enum { MOST_TEMPORARIES = 16, TRIES = 1000 };
 static struct temporary {
   volatile pid_t owner; /* 0: free */
+  volatile bool useful; /* though the rest is missing */
   char path[PATH_MAX];
 } temporaries[MOST_TEMPORARIES];
 
@@ -27,6 +28,7 @@ static void note_temporary(const char *path) {
   for (size_t i = 0; i < MOST_TEMPORARIES; i++)
     if (temporaries[i].owner != getpid()) {
       snprintf(temporaries[i].path, sizeof temporaries[i].path, "%s", path);
+      temporaries[i].useful = false;
       temporaries[i].owner = getpid();
       return;
     }
@@ -37,11 +39,16 @@ static void forget_temporary(const char *path) {
     if (temporaries[i].owner == getpid() && strcmp(temporaries[i].path, path) == 0) temporaries[i].owner = 0;
 }
 
-void fold_outputs_abandon(void) {
+void fold_output_is_useful(const struct fold_output *o) {
+  for (size_t i = 0; o->temporary && i < MOST_TEMPORARIES; i++)
+    if (temporaries[i].owner == getpid() && strcmp(temporaries[i].path, o->temporary) == 0) temporaries[i].useful = true;
+}
+
+void fold_outputs_abandon(bool useful_ones) {
   int error = errno;
   for (size_t i = 0; i < MOST_TEMPORARIES; i++)
     if (temporaries[i].owner == getpid()) {
-      unlink(temporaries[i].path);
+      if (useful_ones || !temporaries[i].useful) unlink(temporaries[i].path);
       temporaries[i].owner = 0;
     }
   errno = error;

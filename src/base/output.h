@@ -38,7 +38,9 @@ fold_status fold_output_failed(const struct fold_output *output, int error);
 /* Marks a file that this command reads, so that no output replaces it. */
 void fold_output_spare(const char *path);
 
-/* Removes the temporary files of this process; safe in a signal handler. */
-void fold_outputs_abandon(void);
+/* Says that what is written to it is of use though the rest may be missing. */
+void fold_output_is_useful(const struct fold_output *output);
+/* Removes the temporary files of this process, the useful ones only if told so; safe in a signal handler. */
+void fold_outputs_abandon(bool useful_ones);
 
 #endif

@@ -8,6 +8,7 @@
 
 enum { MOST_TERMS = 1 << 16, OPERANDS = 64 };
 static const char FIRST[] = "foldproof-certificate";
+static const size_t LONGEST = (size_t)256 << 20; /* bytes; one of the most terms has some MiB */
 
 struct check {
   char *all, *at; /* the file, and the beginning of its next line */
@@ -398,27 +399,32 @@ bool fold_certificate_check_bytes(const char *bytes, size_t n, char why[300]) {
   return right && !c.failed;
 }
 
+/* Reads no more of a file than may be one. */
 bool fold_certificate_check(const char *path, bool *read, char why[300]) {
+  const size_t first = strlen(FIRST);
   char *all = NULL;
-  size_t size = 0, n = 1;
+  size_t size = 0, room = 0, n = 1;
+  bool begins = true;
   FILE *file = fopen(path, "rb");
   snprintf(why, 300, "it can't be read");
   *read = false;
   if (file == NULL) return false;
-  for (size_t room = 0; n > 0; size += n) {
+  while (n > 0 && begins && size <= LONGEST) {
     if (room - size < 2) {
       char *more = realloc(all, room = 2 * room + 65536);
       if (more == NULL) break;
       all = more;
     }
     n = fread(all + size, 1, room - size - 1, file);
+    size += n;
+    begins = memcmp(all, FIRST, size < first ? size : first) == 0;
   }
-  *read = all && n == 0 && !ferror(file);
-  fclose(file);
-  if (*read && (size < strlen(FIRST) || memcmp(all, FIRST, strlen(FIRST)) != 0)) {
+  *read = all && n == 0 && begins && size >= first && !ferror(file);
+  if (size > LONGEST)
+    snprintf(why, 300, "no certificate: it has more than %zu MiB", LONGEST >> 20);
+  else if (!ferror(file) && (!begins || (n == 0 && size < first)))
     snprintf(why, 300, "no certificate: it does not begin with '%s'", FIRST);
-    *read = false;
-  }
+  fclose(file);
   const bool right = *read && fold_certificate_check_bytes(all, size, why);
   free(all);
   return right;

@@ -127,7 +127,7 @@ static void on_signal(int number) {
     interrupted_at = fold_now();
     interrupted = number;
   } else if (fold_now() - interrupted_at > 0.5) {
-    fold_outputs_abandon();
+    fold_outputs_abandon(false);
     signal(number, SIG_DFL);
     raise(number);
   }

@@ -2,7 +2,8 @@
  * others.
  *
  * Promised: descriptors 0 to 2 are open, so that no other file gets their numbers and no output goes there. However the
- * process ends, except by SIGKILL or a crash, it leaves no temporary file. If anything but the command calls exit, the exit code
+ * process ends, except by SIGKILL or a crash, it leaves no temporary file; but where another signal ends it at once, the
+ * records that it has written stay, as after SIGKILL. If anything but the command calls exit, the exit code
  * is 99: a library that gives up (libgomp if no thread can be started) would exit with 1, which means refuted here.
  */
 #include <errno.h>
@@ -31,7 +32,7 @@ static void fill_descriptors(void) {
 }
 
 static void on_end(int number) {
-  fold_outputs_abandon();
+  fold_outputs_abandon(false);
   signal(number, SIG_DFL);
   raise(number);
 }
@@ -60,7 +61,7 @@ static void watch_signals(void) {
 static void at_exit(int code, void *unused) {
   (void)unused;
   if (getpid() != owner) return;
-  fold_outputs_abandon();
+  fold_outputs_abandon(true);
   if (returned || (parsing && code != 0)) return;
   int now = parsing ? fold_finish_output("foldproof", 0) : fold_exit_code(FOLD_ENVIRONMENT);
   if (!parsing) {

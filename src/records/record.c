@@ -18,6 +18,7 @@
 fold_status fold_records_open(struct fold_records *records, const char *path) {
   *records = (struct fold_records){0};
   FOLD_TRY(fold_output_open(&records->output, path));
+  fold_output_is_useful(&records->output);
   records->file = records->output.file;
   return fold_ok();
 }
