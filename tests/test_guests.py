@@ -222,14 +222,27 @@ TILES = {"sum_640": "bounded", "sum_7168": "bounded", "sum_f64_192": "bounded", 
          "max_32": "correctly_rounded", "max_up_to_8192": "correctly_rounded", "e4m3_max_without_ff": "correctly_rounded"}
 
 
-def check_tiles(folder):
+# The same of results that are special (specials.c).
+SPECIALS = {**dict.fromkeys(("without_nan", "last_without_nan", "compensated", "clamped", "flushed", "long_without_nan", "flushed_f16"), "bounded"),
+            "max_of_64_rows": "correctly_rounded", "max_from_lowest": "correctly_rounded"}
+
+
+def check_default_set(folder, name, wrong, right):
     """By the default set, as it stands."""
-    guest = build(folder, "tiles", GUESTS / "tiles.c", options=["-Wall", "-Wextra", "-Werror", "-ffp-contract=off"])
+    guest = build(folder, name, GUESTS / f"{name}.c", options=["-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-lm"])
     code, out, err = verify("--guest", str(guest), "--set", "default")
-    told = set(re.findall(r"^REFUTED: tiles/(\w+) on host violates (\w+): ", out, re.M))
-    assert code == 1 and told == set(TILES.items()) and "BROKEN" not in out, (told, code, out, err)
-    for name in ("right_sum", "right_dot", "right_prod", "right_max", "right_e4m3_max"):
-        assert f"\ntiles/{name} on host\n" in out, (name, out)
+    told = set(re.findall(rf"^REFUTED: {name}/(\w+) on host violates (\w+): ", out, re.M))
+    assert code == 1 and told == set(wrong.items()) and "BROKEN" not in out, (told, code, out, err)
+    for honest in right:
+        assert f"\n{name}/{honest} on host\n" in out, (honest, out)
+
+
+def check_tiles(folder):
+    check_default_set(folder, "tiles", TILES, ("right_sum", "right_dot", "right_prod", "right_max", "right_e4m3_max"))
+
+
+def check_specials(folder):
+    check_default_set(folder, "specials", SPECIALS, ("right", "right_f16", "right_max"))
 
 
 def leads_group(pid):
@@ -490,7 +503,7 @@ def main():
         # A crash is to be one, and who calls exit amid a run frees nothing.
         os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0:detect_leaks=0"
         build(room, "liars", GUESTS / "liars.c", options=["-Wall", "-Wextra", "-Werror", "-pthread"])
-        beside(room, check_liars, check_unset_lane, check_wild, check_late, check_silence, check_tiles, check_fixtures, check_loading, check_exceptions, check_interruption, check_killed)
+        beside(room, check_liars, check_unset_lane, check_wild, check_late, check_silence, check_tiles, check_specials, check_fixtures, check_loading, check_exceptions, check_interruption, check_killed)
         left = [name for name in os.listdir(folder) if "exec" in name]
         assert not left, left
     print("guests: examples hold, liars do not" + ("" if numpy else "; programs not tried: no numpy"))

@@ -41,7 +41,8 @@ static void forget_temporary(const char *path) {
 
 void fold_output_is_useful(const struct fold_output *o) {
   for (size_t i = 0; o->temporary && i < MOST_TEMPORARIES; i++)
-    if (temporaries[i].owner == getpid() && strcmp(temporaries[i].path, o->temporary) == 0) temporaries[i].useful = true;
+    if (temporaries[i].owner == getpid() && strcmp(temporaries[i].path, o->temporary) == 0)
+      temporaries[i].useful = true;
 }
 
 void fold_outputs_abandon(bool useful_ones) {
