@@ -4,6 +4,7 @@ compiler."""
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -156,6 +157,13 @@ with tempfile.TemporaryDirectory() as folder:
         expect(got["kind"] == "depends on values", got)
     got = revealed("guest/dot_in_double", *GUEST_OF)
     expect("dot/sequential" in got["orders"] and got["accumulator"] == "f64" and "fused" not in got, got)
+
+# A reader that is gone is no fault of the subject.
+ours, theirs = os.pipe()
+os.close(ours)
+done = subprocess.run([FOLDPROOF, "reveal", "host/pairwise"], stdout=theirs, stderr=subprocess.PIPE, text=True)
+os.close(theirs)
+expect((done.returncode, done.stderr) == (-signal.SIGPIPE, ""), f"a reader that is gone: {done}")
 
 print("numpy", numpy.__version__ if numpy else "is absent")
 finish("revealed orders:")

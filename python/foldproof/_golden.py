@@ -67,7 +67,7 @@ def golden(
     case: commit them with the test."""
     claims = asked.pop("claims", None) or ("bounded",)
     claims = claims.split(",") if isinstance(claims, str) else list(claims)
-    claims += [claim for claim in ("run_to_run", "replays" if asked.get("order") else "") if claim and claim not in claims]
+    claims += [claim for claim in ("run_to_run", "replays" if asked.get("order") else "", "same_bits_as" if asked.get("same_bits_as") else "") if claim and claim not in claims]
     result = judge(fn, claims=claims, only=claims, **asked).check()
     framework = _arrays.pick(asked.get("like"), asked.get("device") == "cuda")
     folder = str(Path(folder).resolve())
@@ -79,7 +79,7 @@ def golden(
         words += ["--bless"] * bless + ["--dirty"] * (bless and dirty) + [str(file)]
         done = subprocess.run(words, capture_output=True, text=True)
     goldens = re.sub("^subject and claim .*", "", done.stdout, flags=re.M | re.S)  # check() has already reported the verdicts
-    said = re.sub(re.escape(scratch) + r"\S*: ?", "", goldens + done.stderr).strip()
+    said = re.sub(re.escape(scratch) + r"\S*: ?", "", goldens + done.stderr).strip().removeprefix("foldproof judge: ")
     for option, argument in (("see record --bless", "bless=True keeps these results"), ("record --bless", "bless=True"), ("--bless", "bless=True"), ("--dirty", "dirty=True")):
         said = said.replace(option, argument)
     said += _unkept(result.judgements, asked)

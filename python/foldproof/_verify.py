@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import inspect
 import json
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, Union, cast
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Union, cast
 
 from . import _arrays, _fresh, _library, _lost, _replay
 from ._callable import Guest
@@ -199,10 +200,19 @@ def judge(
     return found
 
 
+def check_options(asked: Mapping[str, Any]) -> None:
+    """Refuses what verify does not take, by its name."""
+    known = [name for name, parameter in inspect.signature(judge).parameters.items() if parameter.kind == parameter.KEYWORD_ONLY and name[0] != "_"]
+    for name in asked:
+        if name not in ("fn", *known):
+            raise TypeError(f"{name!r} is no option of foldproof.verify: it has {', '.join(known)}")
+
+
 def _checked(judge: "Callable[P, Result]") -> "Callable[P, Result]":
     @functools.wraps(judge)
     def verify(*args: "P.args", **asked: "P.kwargs") -> Result:
         __tracebackhide__ = True
+        check_options(asked)
         return judge(*args, **asked).check()
 
     verify.__name__ = verify.__qualname__ = "verify"

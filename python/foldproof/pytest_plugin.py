@@ -243,18 +243,10 @@ class _Shares:
         return foldproof._checked(foldproof._kept(share))
 
 
-def _check(asked: Mapping[str, Any]) -> None:
-    """So that a mistake ends the import of the tests, and not each of them."""
-    import foldproof as package
-
-    known = [name for name, parameter in inspect.signature(package._verify.judge).parameters.items() if parameter.kind == parameter.KEYWORD_ONLY and name[0] != "_"]
-    for name in asked:
-        if name not in known:
-            raise TypeError(f"{name!r} is no option of foldproof.verify: it has {', '.join(known)}")
-
-
 def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any], of_method: bool = False) -> Callable[..., None]:
-    _check(asked)
+    from ._verify import check_options
+
+    check_options(asked)  # so that a mistake ends the import of the tests, and not each of them
     claims = _claims(asked)
     dtypes = _words(asked.pop("dtypes", None), "f32")
     of_several = len(subjects) > 1 or next(iter(subjects), "")

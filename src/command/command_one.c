@@ -75,21 +75,32 @@ static fold_status choose(const struct fold_one *one, const struct fold_registry
  * that only the code that is written here counts. */
 struct desk {
   struct fold_watch watch;
+  bool told; /* the subject's work is done, and what is to be said of it is being written */
   bool done;
   int code;
 };
 
+static bool write_all(int fd, const char *text, size_t size) {
+  for (ssize_t n; size > 0; text += n, size -= (size_t)n)
+    if ((n = write(fd, text, size)) <= 0) return false;
+  return true;
+}
+
 /* Runs the work. What the subject prints meanwhile goes to standard error; `out` is the original standard output. */
 static _Noreturn void work_apart(const char *program, struct desk *desk, fold_one_work *work, void *context,
                                  const struct fold_subject *subject) {
-  FILE *out = fdopen(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 100), "w");
+  char *text = NULL;
+  size_t size = 0;
+  const int to = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 100);
+  FILE *out = open_memstream(&text, &size);
   fold_watch_set(&desk->watch);
-  if (out == NULL || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+  if (to < 0 || out == NULL || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
     desk->code = fold_print_error(program, fold_error(FOLD_ENVIRONMENT, "there is no standard output"));
   } else {
     desk->code = work(context, subject, out);
-    const bool wrong = ferror(out);
-    if ((fclose(out) != 0 || wrong) && desk->code <= 1)
+    const bool wrong = ferror(out), kept = fclose(out) == 0;
+    desk->told = true;
+    if ((!kept || wrong || !write_all(to, text, size)) && desk->code <= 1)
       desk->code = fold_print_error(program, fold_error(FOLD_ENVIRONMENT, "standard output can't be written"));
   }
   desk->done = true;
@@ -115,6 +126,8 @@ static fold_status describe(const char *name, int how, bool hung, unsigned secon
   if (hung)
     return fold_error(FOLD_ENVIRONMENT, "%s: a run did not end within %u s, and was killed (see --timeout)", name,
                       seconds);
+  if (WIFSIGNALED(how) && desk->told && WTERMSIG(how) == SIGPIPE)
+    raise(SIGPIPE); /* as any program's whose reader is gone */
   if (WIFSIGNALED(how))
     return fold_error(FOLD_ENVIRONMENT, "%s was killed by signal %d (%s)", name, WTERMSIG(how),
                       strsignal(WTERMSIG(how)));
