@@ -437,7 +437,7 @@ PROGRAMS = {
     "late": "the program wrote no results", "chatters": "BROKEN", "truncates": "BROKEN",
 }
 TABLES = {"empty": "its table has no subject", "no_name": "has no name", "no_dtype": "its dtypes has the unknown word 'f33': did you mean 'f32'? Allowed: f16, bf16, f32, f64, e4m3, e5m2\n", "number": "its claims is 3, and must be a text in quotes", "named_3": "subject 1: its name is 3, and must be a text in quotes", "strides_1": "its strides is 1, and must be true or false", "slip": "no field 'dtype': did you mean 'dtypes'", "rule": "its result has the unknown word 'wide'; allowed: accumulator, terms, f16", "method": "its method has the unknown word 'kahn': did you mean 'kahan'? Allowed: plain, kahan, neumaier, exact\n",
-          "engine": "its engine has the unknown word 'mpi'; allowed: host, cuda", "taken": "is one of foldproof's own",
+          "engine": "its engine has the unknown word 'mpi'; allowed: host, cuda\n", "taken": "is one of foldproof's own",
           "accent": "is called 'p/é': a name consists of a-z, A-Z, 0-9 and / _ - . @ +", "blank": "is called 'p/a b': a name consists of"}
 
 

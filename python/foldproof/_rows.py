@@ -23,6 +23,11 @@ _OTHER_BITS = re.compile(r"(big-endian )?(objects|[SU]\d+|V(?!8$)\d+|f(80|96|128
 _NOT_NAN = ~(1 << 62)  # clears a bit of an f64 pattern, so that the hash is a number below 2 in magnitude
 
 
+def _part(dtype: str) -> str:
+    """The dtype of an element's real and imaginary parts; of a real number its own."""
+    return {"c64": "f32", "c128": "f64"}.get(dtype, dtype)
+
+
 def _is_nan(dtype: str, bits: int) -> bool:
     mantissa, exponent = _NAN[dtype]
     rest = bits & ((1 << mantissa + exponent) - 1)
@@ -53,8 +58,9 @@ class Rows:
         if not rows:
             return hashes
         size, salt = seen.nbytes // rows, zlib.crc32(seen.dtype.encode())  # zeros of another dtype are other results
-        if seen.dtype in DTYPES:
-            _library.check(_library.library().foldproof_hash(seen.dtype.encode(), at, rows, size // seen.itemsize, hashes))
+        part = _part(seen.dtype)
+        if part in DTYPES:
+            _library.check(_library.library().foldproof_hash(part.encode(), at, rows, size * 8 // DTYPES[part][1], hashes))
         else:
             for r in range(rows):
                 digest = hashlib.blake2b(ctypes.string_at(at + r * size, size), digest_size=8).digest()
@@ -87,10 +93,11 @@ class Rows:
         if dtype != other or len(got) != len(want):
             record["reason"] = f"{record.get('reason', '')}; its results are of another length or dtype".lstrip("; ")
             return
-        size = DTYPES[dtype][1] // 8 if dtype in DTYPES else 1
+        part = _part(dtype)
+        size, parts = DTYPES[part][1] // 8 if part in DTYPES else 1, 1 + (part != dtype)
         for k in range(0, len(got), size):
             bits = [int.from_bytes(row[k : k + size], "little") for row in (got, want)]
-            if bits[0] != bits[1] and not (dtype in DTYPES and all(_is_nan(dtype, b) for b in bits)):
+            if bits[0] != bits[1] and not (part in DTYPES and all(_is_nan(part, b) for b in bits)):
                 digits = 2 * size
-                record.update(element=k // size, result_dtype=dtype, got=f"0x{bits[0]:0{digits}x}", want=f"0x{bits[1]:0{digits}x}")
+                record.update(element=k // size // parts, result_dtype=part, got=f"0x{bits[0]:0{digits}x}", want=f"0x{bits[1]:0{digits}x}")
                 return

@@ -76,10 +76,13 @@ static const char *dtype_name(int id) { return id < FOLD_DTYPES ? fold_dtype_nam
 static const char *method_name(int id) { return fold_method_names[id]; }
 static const char *accumulator_name(int id) { return id == 0 ? "terms" : dtype_name(id - 1); }
 static const char *result_name(int id) { return id == 0 ? "accumulator" : accumulator_name(id - 1); }
+/* What a guest gets on OpenCL is not said in foldproof_guest.h. */
+static bool is_for_guests(enum fold_engine engine) { return !fold_engine_has_ranks(engine) && engine != FOLD_OPENCL; }
+
 /* The id-th engine that a guest may run on. */
 static const char *engine_name(int id) {
   for (int e = 0; e < FOLD_ENGINES; e++)
-    if (!fold_engine_has_ranks((enum fold_engine)e) && id-- == 0) return fold_engine_name((enum fold_engine)e);
+    if (is_for_guests((enum fold_engine)e) && id-- == 0) return fold_engine_name((enum fold_engine)e);
   return NULL;
 }
 
@@ -212,7 +215,7 @@ static fold_status read_row(const struct reading *r, const char *claims, struct 
   if (s->about == NULL) s->about = s->name;
   FOLD_TRY(text_at(r, "engine", &engine));
   const int id = engine ? fold_engine_parse(engine) : FOLD_HOST;
-  if (id < 0 || fold_engine_has_ranks((enum fold_engine)id)) return wrong(r, "engine", engine, engine_name, "");
+  if (id < 0 || !is_for_guests((enum fold_engine)id)) return wrong(r, "engine", engine, engine_name, "");
   if (id != FOLD_HOST && r->guest->door->files)
     return fold_error(FOLD_BAD_INPUT, "%s: %s: its engine is %s, but a program gets files: engine host", r->guest->what,
                       r->name, engine);

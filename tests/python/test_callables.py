@@ -128,11 +128,11 @@ class Rows(unittest.TestCase):
             return np.full((x.shape[0], 3), 0x7FC00000 + len(calls), np.uint32).view(np.float32)
 
         self.assertGreater(judge(other_nan, problem="rows").verdicts["run_to_run"]["held"], 0)
-        for dtype, bits in (("f4", "u4"), ("f8", "u8"), ("f2", "u2")):
+        for dtype, bits in (("f4", "u4"), ("f8", "u8"), ("f2", "u2"), ("c8", "u4"), ("c16", "u8")):
 
             def nan_before_it(x):
                 y = np.full((x.shape[0], 3), np.nan, dtype)
-                y.view(bits)[:, 0] += len(calls) % 5
+                y.view(bits)[:, 0] += len(calls) % 5  # of a complex number its real part
                 y[:, 1] = len(calls)
                 calls.append(0)
                 return y
