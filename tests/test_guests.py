@@ -165,6 +165,9 @@ def check_odd_ones(folder, liars):
     code, out, err = verify("--guest", liars, "--subjects", "liar/by_rows,liar/honest", "--claims", "batch_invariant", "--fixtures", "batch/f32/sum/2049x1000/*")
     assert code == 1 and "same bits up to 255 rows, different bits from 256 (of 2049)" in out, (code, out, err)
     assert "REFUTED: liar/honest" not in out, out
+    # A run that fails breaks each claim for one reason, which is told once.
+    code, out, err = verify("--guest", liars, "--subjects", "liar/fails", "--fixtures", "normal/f32/sum/3x1000/seed1")
+    assert code == 99 and out.count("BROKEN: ") == out.count("replay: ") == 1 and re.search("^[2-9] broken: ", out, re.M), (code, out, err)
     # Names that a shell, HTML and XML would take apart.
     odd = str(shutil.copy(liars, folder / "it's \"<odd>\" & $HOME.so"))
     code, out, err = verify("--guest", odd, "--subjects", "liar/leaves_one_out", "--jsonl", str(folder / "odd.jsonl"), "--fixtures", "normal/f32/sum/3x1000/seed1")

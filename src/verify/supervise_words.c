@@ -111,6 +111,7 @@ static bool take_judged(struct supervisor *s, size_t n) {
     judgement.traces = &s->traces;
   }
   judgement.awaited = judged.awaited;
+  judgement.beside = judged.beside;
   s->told |= FOLD_CLAIM(judged.claim);
   s->failed = fold_held_take(&s->held, &judgement, s->job->sink);
   return true;

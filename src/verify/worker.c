@@ -129,6 +129,7 @@ static fold_status tell_judgement(void *context, const struct fold_judgement *j)
   judged.known = j->known;
   judged.ran = j->got != NULL;
   judged.awaited = j->awaited;
+  judged.beside = j->beside;
   judged.finding = j->finding;
   return told(fold_wire_send(t->fd, WORK_JUDGED, &judged, sizeof judged, NULL, 0));
 }

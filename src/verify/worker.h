@@ -30,6 +30,7 @@ struct fold_judged {
   int32_t fact;    /* its index; -1: none */
   bool known, ran; /* ran: there are results, those of the last WORK_BASE */
   bool awaited;    /* WORK_CHANGES will come */
+  bool beside;     /* as in struct fold_judgement */
   struct fold_finding finding;
 };
 struct fold_ended {
