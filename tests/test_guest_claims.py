@@ -142,6 +142,13 @@ def check_twins(folder):
         source.write_text((EXAMPLES / "guest_sum.c").read_text().replace('.order = "host/sequential", .claims = "bounded,replays,reproducible"', declared))
         code, out, err = verify("--guest", str(build(folder, "declared", source)), *few)
         assert code == 1 and set(re.findall(r"violates (\w+)", out)) == {claim}, (declared, code, out, err)
+    # What the user names and nothing can judge is skipped, and the rest is judged.
+    source.write_text((EXAMPLES / "guest_sum.c").read_text().replace('.order = "host/sequential", .claims = "bounded,replays,reproducible", ', ""))
+    plain = str(build(folder, "plain", source))
+    for claims, words, wanted in (("replays", ("it declares no order",), 77), ("same_bits_as,bounded", ("it names no twin", "bounded +[1-9]"), 0),
+                                  ("message_invariant,tree", ("it has no ranks",), 77)):
+        code, out, err = verify("--guest", plain, "--claims", claims, *few)
+        assert code == wanted and all(re.search(word, out) for word in words), (claims, code, out, err)
     for name, word in (("mine/none", "its twin 'mine/none' does not exist there"), ("cpu:mine/sum", "does not exist there"), ("mpi:collective/canonical", "")):
         code, out, err = verify("--guest", old, "--same-bits-as", name, *few)
         assert code == 2 and word in err, (name, code, out, err)

@@ -204,7 +204,9 @@ static fold_status add_claims(const char *list, bool own, struct fold_subject *s
   if (nobody_knows)
     return fold_error(FOLD_BAD_INPUT, "the value and order of problem rows are not known: it can't promise %s",
                       fold_claims(&(size_t){0})[__builtin_ctzll(nobody_knows)].name);
-  s->claims |= (own ? named : named & ~impossible(s)) | (preset & ~unmeant(s));
+  if (s->guest->unknown) named &= OF_ROWS;
+  if (!own) s->vain = named & impossible(s);
+  s->claims |= named | (preset & ~unmeant(s));
   return fold_ok();
 }
 

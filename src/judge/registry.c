@@ -12,7 +12,9 @@
 #include "near.h"
 #include "order.h"
 
-static bool claims(const struct fold_subject *s, enum fold_claim_id id) { return s->claims & FOLD_CLAIM(id); }
+static bool claims(const struct fold_subject *s, enum fold_claim_id id) {
+  return s->claims & ~s->vain & FOLD_CLAIM(id);
+}
 
 static bool is_compensated(const struct fold_subject *s) {
   return s->method == FOLD_KAHAN || s->method == FOLD_NEUMAIER;

@@ -48,8 +48,9 @@ struct fold_subject {
   enum fold_method method;
   unsigned accumulator, result; /* enum fold_rule, or FOLD_ALWAYS(dtype) */
   uint64_t claims;              /* for sums and products: mask of FOLD_CLAIM(...) */
-  const char *twin;             /* the subject of same_bits_as: "NAME" on the same engine, or "ENGINE:NAME" */
-  unsigned width;               /* for the run function: threads a row, or another parameter of its own */
+  uint64_t vain; /* of these, those that a user asked for and that can't be judged: they are skipped, with the reason */
+  const char *twin; /* the subject of same_bits_as: "NAME" on the same engine, or "ENGINE:NAME" */
+  unsigned width;   /* for the run function: threads a row, or another parameter of its own */
   fold_run *run;
   fold_scratch *scratch; /* NULL: none */
   /* For collectives: the columns are divided over the ranks at multiples of grain(cols) (fold_comm_cut); NULL:
