@@ -133,5 +133,6 @@ struct fold_finding fold_recorded_finding(const json_t *record, const struct fol
     fold_find_failed(&finding, fold_error(FOLD_ENVIRONMENT, "%.150s (so its record says)", reason));
   else
     fold_find_refuted(&finding, "%.150s (so its record says)", reason);
+  finding.moved = json_is_true(json_object_get(record, "moved"));
   return finding;
 }

@@ -22,6 +22,9 @@ void fold_judge_say(size_t *count, const struct fold_judge *j, size_t line, cons
                   fold_record_text(record, "engine"), fold_record_text(record, "case"), text);
 }
 
+/* Whether it was refuted by results that it does not hold. */
+static bool is_moved(const json_t *record) { return json_is_true(json_object_get(record, "moved")); }
+
 /* Decimals stand beside the bits for people and must say the same. */
 void fold_judge_check_values(struct fold_judge *j, const json_t *record, enum fold_dtype dtype, size_t line) {
   const json_t *values = json_object_get(record, "values"), *results = json_object_get(record, "results");
@@ -42,7 +45,7 @@ void fold_judge_check_values(struct fold_judge *j, const json_t *record, enum fo
   }
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
-  for (size_t k = 0; k < n && *got; k++) {
+  for (size_t k = 0; k < n && *got && !is_moved(record); k++) {
     const char *there = json_string_value(json_array_get(results, (size_t)row));
     if (!claims[k].results || strcmp(claims[k].name, claim) != 0 || there == NULL || strcmp(there, got) == 0) continue;
     fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS", "row %d got %s, and result %d is %s", row, got,
@@ -56,7 +59,7 @@ bool fold_judge_check_verdict(struct fold_judge *j, const json_t *record, size_t
   const char *said = fold_record_text(record, "verdict");
   const uint64_t bit = claim ? FOLD_CLAIM(claim->id) : 0;
   const struct fold_figures *figures = claim ? fold_judge_figures(j, claim) : NULL;
-  if (!figures && !(j->last && (j->last->held | j->last->refuted) & bit)) return false;
+  if (is_moved(record) || (!figures && !(j->last && (j->last->held | j->last->refuted) & bit))) return false;
   const char *now = fold_verdict_name(figures ? figures->verdict : j->last->refuted & bit ? FOLD_REFUTED : FOLD_HELD);
   /* the older program did not judge it, or by more than the record tells */
   const bool left_open = fold_again_is_old(record) && (strcmp(said, "skipped") == 0 || strcmp(now, "skipped") == 0);

@@ -1,4 +1,5 @@
 /* claims.c: the claims of claim.def, and what all judges share. */
+#include <stdio.h>
 #include <string.h>
 
 #include "judge.h"
@@ -59,6 +60,32 @@ void fold_judge_tell_input(const struct fold_trial *trial, struct fold_finding *
   memcpy(finding->reason + n, said, sizeof said);
 }
 
+/* A guest may go another way where its arguments are not aligned. Where that gives other results, these must keep the
+ * claim too. */
+static void judge_moved(const struct fold_claim *claim, struct fold_trial *trial, struct fold_finding *finding) {
+  const struct fold_variation moved = {
+      .shift = 1, .other_shift = fold_case_problem(trial->c)->inputs > 1, .out_shift = 1};
+  const char *const *unseen = trial->subject->unseen;
+  struct fold_evidence evidence = fold_trial_evidence(trial);
+  struct fold_finding found = fold_finding_open(trial->c->rows);
+  struct fold_varied seen;
+  char how[200];
+  if (!trial->subject->guest || !fold_engine_is_here(trial->subject->engine)) return;
+  if (unseen && unseen[FOLD_ALIGNMENT_INVARIANT]) return;
+  fold_status status = fold_trial_vary(trial, &moved, &seen);
+  if (status.code == FOLD_OK && !seen.same) status = fold_trial_try(trial, &moved, &seen); /* trial->other has them */
+  if (status.code != FOLD_OK && status.code != FOLD_UNSUPPORTED) fold_find_failed(finding, status);
+  if (status.code != FOLD_OK || seen.same) return;
+  evidence.results = trial->other;
+  claim->results(&evidence, &found);
+  if (found.verdict != FOLD_REFUTED) return;
+  *finding = found;
+  finding->moved = true;
+  fold_variation_describe(&moved, how);
+  const size_t n = strnlen(finding->reason, sizeof finding->reason - 1);
+  snprintf(finding->reason + n, sizeof finding->reason - n, ", %.100s", how);
+}
+
 void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, struct fold_finding *finding) {
   struct fold_evidence evidence = fold_trial_evidence(trial);
   *finding = fold_finding_open(trial->c->rows);
@@ -73,6 +100,7 @@ void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, 
     claim->results(&evidence, finding);
   else
     claim->runs(trial, finding);
+  if (claim->results && finding->verdict == FOLD_HELD) judge_moved(claim, trial, finding);
   fold_judge_steady(trial, finding);
   if (claim->id != FOLD_KEEPS_INPUT) fold_judge_tell_input(trial, finding);
   fold_watch_judging(0);

@@ -25,6 +25,7 @@ struct fold_finding {
   size_t comparisons; /* results (or guards, or bytes of input) that were looked at: held over none is not held */
   size_t row;
   bool compared; /* got and want mean something */
+  bool moved;    /* they are of a run whose arguments were at other addresses than the base run's */
   uint64_t got, want;
   double ulps;     /* greatest |got - exact| in units of the exact result's last place; NaN where not measured */
   double fraction; /* the same error over its bound; NaN where there is none */

@@ -194,6 +194,7 @@ void fold_record_figures(json_t *line, const struct fold_finding *f, enum fold_d
     fold_record_bits(line, "got", dtype, f->got);
     fold_record_bits(line, "want", dtype, f->want);
   }
+  if (f->moved) json_object_set_new(line, "moved", json_true());
   if (f->unjudged > 0) {
     json_object_set_new(line, "rows_judged", json_integer((json_int_t)f->comparisons));
     json_object_set_new(line, "rows_without_bound", json_integer((json_int_t)f->unjudged));

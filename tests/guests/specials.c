@@ -1,5 +1,5 @@
 /* specials.c: a guest whose subjects are right on ordinary data, and wrong where a result is special and there are several rows, many
- * rows or a long one: as a second kernel for batches is. test_guests.py expects that the fixtures refute them. */
+ * rows or a long one, or arguments that are not aligned: as a second kernel for these is. test_guests.py expects that the fixtures refute them. */
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -35,6 +35,12 @@ static float flushed(float s, call_of *call, uint64_t row) {
 }
 static float long_without_nan(float s, call_of *call, uint64_t row) {
   return (void)row, call->cols > 16384 && isnan(s) ? 0 : s;
+}
+
+/* As the head of a row that vector loads leave over. */
+static float without_head(float s, call_of *call, uint64_t row) {
+  const float *x = row_of(call, row);
+  return (uintptr_t)call->in % 16 != 0 && call->cols > 8 ? s - x[0] : s;
 }
 
 static int sum(call_of *call, void *context) {
@@ -111,6 +117,7 @@ static const struct foldproof_guest_subject subjects[] = {
     SUM(clamped),
     SUM(flushed),
     SUM(long_without_nan),
+    SUM(without_head),
     {.name = "specials/right_f16", .dtypes = "f16", .claims = "bounded", .run = sum_f16, .context = &(bool){false}},
     {.name = "specials/flushed_f16", .dtypes = "f16", .claims = "bounded", .run = sum_f16, .context = &(bool){true}},
     MAXIMUM("right_max", UINT64_MAX, UINT64_MAX),
