@@ -142,6 +142,17 @@ def check_twins(folder):
         source.write_text((EXAMPLES / "guest_sum.c").read_text().replace('.order = "host/sequential", .claims = "bounded,replays,reproducible"', declared))
         code, out, err = verify("--guest", str(build(folder, "declared", source)), *few)
         assert code == 1 and set(re.findall(r"violates (\w+)", out)) == {claim}, (declared, code, out, err)
+    # An order that the method has no replay for is not replayed.
+    source.write_text("""#include "foldproof_guest.h"
+static int run(const struct foldproof_guest_call *call, void *context) { return (void)call, (void)context, FOLDPROOF_GUEST_UNSUPPORTED; }
+static const struct foldproof_guest_subject subjects[] = {
+    {.name = "mine/exact", .dtypes = "f32", .method = "exact", .order = "host/sequential", .run = run},
+    {.name = "mine/prod", .problems = "prod,sum", .method = "kahan", .order = "host/sequential", .claims = "run_to_run", .run = run}};
+static const struct foldproof_guest_table table = {FOLDPROOF_GUEST_ABI, sizeof *subjects, 2, subjects};
+const struct foldproof_guest_table *foldproof_guest(void) { return &table; }
+""")
+    code, out, err = verify("--guest", str(build(folder, "no_replay", source)), *few)
+    assert code == 77 and "does not take this case" in out, (code, out, err)
     # What the user names and nothing can judge is skipped, and the rest is judged.
     source.write_text((EXAMPLES / "guest_sum.c").read_text().replace('.order = "host/sequential", .claims = "bounded,replays,reproducible", ', ""))
     plain = str(build(folder, "plain", source))

@@ -1,6 +1,7 @@
 /* command_one.c: runs a command on one subject, compiled in or a guest. */
 #include "command_one.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -81,8 +82,12 @@ struct desk {
 };
 
 static bool write_all(int fd, const char *text, size_t size) {
-  for (ssize_t n; size > 0; text += n, size -= (size_t)n)
-    if ((n = write(fd, text, size)) <= 0) return false;
+  while (size > 0) {
+    const ssize_t n = write(fd, text, size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    text += n, size -= (size_t)n;
+  }
   return true;
 }
 

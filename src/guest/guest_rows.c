@@ -160,10 +160,16 @@ static fold_status method(const struct reading *r, enum fold_method *found) {
   return fold_ok();
 }
 
-/* Whether its declared order, which may not exist, can be replayed by its method, in its accumulators. */
+/* Whether its declared order, which may not exist, can be replayed by its method, in its accumulators: as the registry
+ * asks of who promises that (registry.c). */
 static bool has_replay(const struct fold_subject *s) {
   const struct fold_order *order = s->order ? fold_order_find(s->order) : NULL;
-  return order && fold_method_has_replay(order, s->method) && (s->method == FOLD_PLAIN || s->ops == 1u << FOLD_SUM);
+  if (order == NULL || !fold_method_has_replay(order, s->method)) return false;
+  for (int d = 0; d < FOLD_DTYPES && order->product != FOLD_NO_PRODUCT; d++) {
+    const enum fold_dtype wide = fold_subject_accumulator(s, (enum fold_dtype)d);
+    if (s->dtypes >> d & 1 && wide != FOLD_F32 && wide != FOLD_F64) return false;
+  }
+  return s->method == FOLD_PLAIN || s->ops == 1u << FOLD_SUM;
 }
 
 /* The claims that this subject can't be judged by. */
