@@ -14,7 +14,6 @@
 #include "evidence.h"
 #include "exact.h"
 #include "judge.h"
-#include "near.h"
 #include "order.h"
 #include "own.h"
 
@@ -55,16 +54,7 @@ static fold_status parse_dtype(const char *name, enum fold_dtype *dtype) {
 }
 
 static fold_status parse_order(const char *name, const struct fold_order **order) {
-  size_t n;
-  struct fold_near near;
-  char meant[160];
-  *order = name ? fold_order_find(name) : NULL;
-  if (*order) return fold_ok();
-  const struct fold_order *orders = fold_orders(&n);
-  fold_near_open(&near, name ? name : "");
-  for (size_t i = 0; i < n; i++) fold_near_try(&near, orders[i].name);
-  return fold_error(FOLD_BAD_INPUT, "no order '%.60s': see foldproof list orders%s", name ? name : "(null)",
-                    fold_near_text(&near, meant));
+  return fold_order_named(name ? name : "(null)", order);
 }
 
 /* Fills in the call, and refuses sizes that no array can have. */

@@ -87,21 +87,10 @@ static fold_status print(const struct order *o, const struct fold_order *order, 
   return fold_ok();
 }
 
-static fold_status no_order(const char *word) {
-  size_t n;
-  char meant[160];
-  struct fold_near near;
-  const struct fold_order *orders = fold_orders(&n);
-  fold_near_open(&near, word);
-  for (size_t i = 0; i < n; i++) fold_near_try(&near, orders[i].name);
-  return fold_error(FOLD_BAD_INPUT, "no order '%.60s': see foldproof list orders%s", word,
-                    fold_near_text(&near, meant));
-}
-
 /* Only the sorted order reads the terms: it gets 1, 2, 3 ... */
 static fold_status print_order(const struct order *o) {
-  const struct fold_order *order = fold_order_find(o->name);
-  if (!order) return no_order(o->name);
+  const struct fold_order *order;
+  FOLD_TRY(fold_order_named(o->name, &order));
   if (order->kind != FOLD_ORDER_SORTED) return print(o, order, NULL);
   double *terms = malloc((o->n + 1) * sizeof *terms);
   if (terms == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %llu terms", (unsigned long long)o->n);

@@ -160,18 +160,6 @@ static fold_status method(const struct reading *r, enum fold_method *found) {
   return fold_ok();
 }
 
-/* Whether its declared order, which may not exist, can be replayed by its method, in its accumulators: as the registry
- * asks of who promises that (registry.c). */
-static bool has_replay(const struct fold_subject *s) {
-  const struct fold_order *order = s->order ? fold_order_find(s->order) : NULL;
-  if (order == NULL || !fold_method_has_replay(order, s->method)) return false;
-  for (int d = 0; d < FOLD_DTYPES && order->product != FOLD_NO_PRODUCT; d++) {
-    const enum fold_dtype wide = fold_subject_accumulator(s, (enum fold_dtype)d);
-    if (s->dtypes >> d & 1 && wide != FOLD_F32 && wide != FOLD_F64) return false;
-  }
-  return s->method == FOLD_PLAIN || s->ops == 1u << FOLD_SUM;
-}
-
 /* The claims that this subject can't be judged by. */
 static uint64_t impossible(const struct fold_subject *s) {
   uint64_t none = OF_RANKS;
@@ -244,7 +232,7 @@ static fold_status read_row(const struct reading *r, const char *claims, struct 
   s->claims = r->guest->door->tidy;
   FOLD_TRY(fold_within(add_claims(promised, true, s), "%s: %s", r->guest->what, r->name));
   if (s->twin) s->claims |= FOLD_CLAIM(FOLD_SAME_BITS_AS); /* a twin is named for nothing else */
-  if (is_usual && has_replay(s)) s->claims |= FOLD_CLAIM(FOLD_REPLAYS) & ~fold_guest_unseen(s);
+  if (is_usual && fold_replay_check(s).code == FOLD_OK) s->claims |= FOLD_CLAIM(FOLD_REPLAYS) & ~fold_guest_unseen(s);
   return claims ? add_claims(claims, false, s) : fold_ok();
 }
 

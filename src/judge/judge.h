@@ -32,6 +32,10 @@ const struct fold_subject *fold_registry_twin(const struct fold_registry *regist
 /* ENVIRONMENT, naming the first subject that is wrong: a name twice, an order or a twin that does not exist, a claim that lacks
  * what it is judged by. */
 fold_status fold_registry_check(const struct fold_registry *registry);
+/* What of that `replays` needs: an order that exists, and its replay by the subject's method in its accumulators. */
+fold_status fold_replay_check(const struct fold_subject *subject);
+/* The order of that name, or BAD_INPUT with the name that may be meant. */
+fold_status fold_order_named(const char *name, const struct fold_order **order);
 
 /* Numbers of rows around which a user wants batches to be tried; each is at least 1. */
 struct fold_around {

@@ -64,9 +64,6 @@ static fold_status check_problems(const struct fold_subject *s) {
 
 /* The dtypes of terms, accumulator and result. */
 static fold_status check_dtypes(const struct fold_subject *s) {
-  bool products = false;
-  for (int p = 0; p < FOLD_PROBLEMS; p++)
-    products |= (s->ops >> p & 1) && fold_problem((enum fold_problem_id)p)->factors > 1;
   if (s->dtypes == 0 || s->dtypes >> FOLD_DTYPES) WRONG("its dtypes are 0x%x", s->dtypes);
   if (s->accumulator == FOLD_OF_ACCUMULATOR || s->accumulator >= FOLD_ALWAYS(FOLD_DTYPES))
     WRONG("its accumulator is by rule %u", s->accumulator);
@@ -76,20 +73,39 @@ static fold_status check_dtypes(const struct fold_subject *s) {
     if (!(s->dtypes >> d & 1)) continue;
     if (!fold_format_holds(fold_format_of(wide), fold_format_of(terms)))
       WRONG("its accumulator %s does not hold terms of %s", fold_dtype_name(wide), fold_dtype_name(terms));
-    if (claims(s, FOLD_REPLAYS) && products && wide != FOLD_F32 && wide != FOLD_F64)
-      WRONG("it promises 'replays', and there is no replay of products in %s", fold_dtype_name(wide));
   }
   return fold_ok();
 }
 
-static fold_status no_order(const char *name) {
+static const char *order_near(const char *name, char text[160]) {
   size_t n;
   struct fold_near near;
-  char meant[160];
   const struct fold_order *orders = fold_orders(&n);
   fold_near_open(&near, name);
   for (size_t i = 0; i < n; i++) fold_near_try(&near, orders[i].name);
-  WRONG("its order '%.60s' does not exist%s", name, fold_near_text(&near, meant));
+  return fold_near_text(&near, text);
+}
+
+fold_status fold_order_named(const char *name, const struct fold_order **order) {
+  char meant[160];
+  *order = fold_order_find(name);
+  if (*order) return fold_ok();
+  return fold_error(FOLD_BAD_INPUT, "no order '%.60s': see foldproof list orders%s", name, order_near(name, meant));
+}
+
+fold_status fold_replay_check(const struct fold_subject *s) {
+  const struct fold_order *order = s->order ? fold_order_find(s->order) : NULL;
+  if (order == NULL) WRONG("it promises 'replays' and declares no order");
+  for (int d = 0; d < FOLD_DTYPES && order->product != FOLD_NO_PRODUCT; d++) {
+    const enum fold_dtype wide = fold_subject_accumulator(s, (enum fold_dtype)d);
+    if (s->dtypes >> d & 1 && wide != FOLD_F32 && wide != FOLD_F64)
+      WRONG("it promises 'replays', and there is no replay of products in %s", fold_dtype_name(wide));
+  }
+  if (!fold_method_has_replay(order, s->method))
+    WRONG("it promises 'replays', and its method has no replay in that order");
+  if (s->method != FOLD_PLAIN && s->ops != 1u << FOLD_SUM)
+    WRONG("it promises 'replays', and its method has no replay but of sums");
+  return fold_ok();
 }
 
 /* What a subject is and takes. */
@@ -99,7 +115,9 @@ static fold_status check_row(const struct fold_subject *s) {
   if (s->ops == 0 || s->ops >> FOLD_PROBLEMS) WRONG("its operations are 0x%x", s->ops);
   if ((unsigned)s->method > FOLD_EXACT) WRONG("its method is %u", (unsigned)s->method);
   if (s->claims >> FOLD_CLAIMS) WRONG("it makes a claim that is not in the table");
-  if (s->order && !fold_order_find(s->order)) return no_order(s->order);
+  char meant[160];
+  if (s->order && !fold_order_find(s->order))
+    WRONG("its order '%.60s' does not exist%s", s->order, order_near(s->order, meant));
   FOLD_TRY(check_problems(s));
   bool spread = s->vector || s->grain || s->height;
   if (spread && !fold_engine_has_ranks(s->engine)) WRONG("it is cut over ranks, and its engine has none");
@@ -110,11 +128,7 @@ static fold_status check_row(const struct fold_subject *s) {
 /* What each claim needs to be judged by. */
 static fold_status check_claims(const struct fold_subject *s) {
   bool of_error = claims(s, FOLD_BOUNDED) || claims(s, FOLD_COMPENSATED), plain = s->method == FOLD_PLAIN;
-  if (claims(s, FOLD_REPLAYS) && !s->order) WRONG("it promises 'replays' and declares no order");
-  if (claims(s, FOLD_REPLAYS) && !fold_method_has_replay(fold_order_find(s->order), s->method))
-    WRONG("it promises 'replays', and its method has no replay in that order");
-  if (claims(s, FOLD_REPLAYS) && !plain && s->ops != 1u << FOLD_SUM)
-    WRONG("it promises 'replays', and its method has no replay but of sums");
+  if (claims(s, FOLD_REPLAYS)) FOLD_TRY(fold_replay_check(s));
   if (claims(s, FOLD_TREE) && !fold_order_has_tree(s->order ? fold_order_find(s->order) : NULL, s->method))
     WRONG("it promises 'tree' and declares no order of plain additions that all terms share");
   if (claims(s, FOLD_SAME_BITS_AS) && !s->twin) WRONG("it promises 'same_bits_as' and names no twin");
