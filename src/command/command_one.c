@@ -1,7 +1,6 @@
 /* command_one.c: runs a command on one subject, compiled in or a guest. */
 #include "command_one.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -81,31 +80,23 @@ struct desk {
   int code;
 };
 
-static bool write_all(int fd, const char *text, size_t size) {
-  while (size > 0) {
-    const ssize_t n = write(fd, text, size);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    text += n, size -= (size_t)n;
-  }
-  return true;
-}
-
 /* Runs the work. What the subject prints meanwhile goes to standard error; `out` is the original standard output. */
 static _Noreturn void work_apart(const char *program, struct desk *desk, fold_one_work *work, void *context,
                                  const struct fold_subject *subject) {
   char *text = NULL;
   size_t size = 0;
-  const int to = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 100);
-  FILE *out = open_memstream(&text, &size);
+  FILE *to = fdopen(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 100), "w"), *out = open_memstream(&text, &size);
   fold_watch_set(&desk->watch);
-  if (to < 0 || out == NULL || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+  if (to == NULL || out == NULL || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
     desk->code = fold_print_error(program, fold_error(FOLD_ENVIRONMENT, "there is no standard output"));
   } else {
     desk->code = work(context, subject, out);
-    const bool wrong = ferror(out), kept = fclose(out) == 0;
+    bool wrong = ferror(out);
+    wrong |= fclose(out) != 0;
     desk->told = true;
-    if ((!kept || wrong || !write_all(to, text, size)) && desk->code <= 1)
+    wrong |= fwrite(text, 1, size, to) != size;
+    wrong |= fclose(to) != 0;
+    if (wrong && desk->code <= 1)
       desk->code = fold_print_error(program, fold_error(FOLD_ENVIRONMENT, "standard output can't be written"));
   }
   desk->done = true;
