@@ -13,9 +13,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Tuple
 
+from . import _library
 from ._replay import place_of
 from ._result import Record
 
@@ -30,8 +30,7 @@ def _limit() -> float:
 def _environment() -> Dict[str, str]:
     """Makes freed memory and the place of the stack differ from this process, as in the command's new processes."""
     other = "165" if os.environ.get("MALLOC_PERTURB_") == "64" else "64"
-    path = os.pathsep.join([str(Path(__file__).resolve().parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return {**os.environ, "MALLOC_PERTURB_": other, "FOLD_SHIFT_OF_THE_STACK": "x" * 1021, "PYTHONPATH": path}
+    return {**os.environ, "MALLOC_PERTURB_": other, "FOLD_SHIFT_OF_THE_STACK": "x" * 1021, "PYTHONPATH": _library.search_path()}
 
 
 def _lines(fd: int, end: Callable[[], float]) -> Iterator[Dict[str, Any]]:

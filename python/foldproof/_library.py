@@ -106,6 +106,11 @@ def fixtures() -> bytes | None:
     return os.fsencode(folder) if named or folder.is_dir() else None
 
 
+def search_path() -> str:
+    """$PYTHONPATH for a new process that imports this package."""
+    return os.pathsep.join([str(HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
 @functools.lru_cache(None)
 def library() -> ctypes.CDLL:
     """The library, loaded when it is first needed, so that this package can be imported without it."""

@@ -23,9 +23,8 @@ def environment() -> bytes:
 def _environment_elsewhere() -> Optional[bytes]:
     """By another process, since asking for GPUs would begin CUDA's driver in this one; None if that fails."""
     told = "import sys; from foldproof import _records; sys.stdout.buffer.write(_records.environment())"
-    path = os.pathsep.join([str(_library.HERE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     try:
-        done = subprocess.run([sys.executable, "-c", told], env=dict(os.environ, PYTHONPATH=path), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60)
+        done = subprocess.run([sys.executable, "-c", told], env=dict(os.environ, PYTHONPATH=_library.search_path()), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout or None
