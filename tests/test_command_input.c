@@ -380,19 +380,6 @@ Test(command_input, an_expected_sum_that_is_not_the_exact_one_is_refused) {
   shell_close(s);
 }
 
-Test(command_input, required_gpus_that_are_not_there_are_a_broken_environment) {
-  struct shell *s = shell_open();
-  const char *verify = "CUDA_VISIBLE_DEVICES= $F verify --engine cuda --fixtures 'normal/f32/sum/1x33/*'";
-  shell_run(s, "env -u FOLDPROOF_REQUIRE_GPUS %s", verify);
-  EXPECT_CODE(s, 77);
-  shell_run(s, "FOLDPROOF_REQUIRE_GPUS=1 %s", verify);
-  EXPECT_CODE(s, 99);
-  cr_expect(strstr(s->err, "FOLDPROOF_REQUIRE_GPUS=1"), "%s", s->err);
-  shell_run(s, "FOLDPROOF_REQUIRE_GPUS=1 CUDA_VISIBLE_DEVICES= $F verify --fixtures 'normal/f32/sum/1x33/*'");
-  EXPECT_CODE(s, 99);
-  shell_close(s);
-}
-
 /* Not a whole number is never none, nor "not set": in any command, whatever it would have read. */
 Test(command_input, a_variable_that_is_no_whole_number_is_refused_by_every_command) {
   static const char *const commands[] = {"verify --fixtures 'normal/f32/sum/1x33/*'",

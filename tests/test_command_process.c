@@ -222,3 +222,16 @@ Test(command_process, a_stack_that_is_too_small_is_told) {
   EXPECT_CODE(s, 0);
   shell_close(s);
 }
+
+Test(command_process, required_gpus_that_are_not_there_are_a_broken_environment) {
+  struct shell *s = shell_open();
+  const char *verify = "CUDA_VISIBLE_DEVICES= $F verify --engine cuda --fixtures 'normal/f32/sum/1x33/*'";
+  shell_run(s, "env -u FOLDPROOF_REQUIRE_GPUS %s", verify);
+  EXPECT_CODE(s, 77);
+  shell_run(s, "FOLDPROOF_REQUIRE_GPUS=1 %s", verify);
+  EXPECT_CODE(s, 99);
+  cr_expect(strstr(s->err, "FOLDPROOF_REQUIRE_GPUS=1"), "%s", s->err);
+  shell_run(s, "FOLDPROOF_REQUIRE_GPUS=1 CUDA_VISIBLE_DEVICES= $F verify --fixtures 'normal/f32/sum/1x33/*'");
+  EXPECT_CODE(s, 99);
+  shell_close(s);
+}

@@ -1,5 +1,5 @@
 /* specials.c: a guest whose subjects are right on ordinary data, and wrong where a result is special and there are several rows, many
- * rows or a long one, or arguments that are not aligned: as a second kernel for these is. test_guests.py expects that the fixtures refute them. */
+ * rows or a long one, or arguments that are not aligned: as a second kernel for these is. test_guest_values.py expects that the fixtures refute them. */
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>

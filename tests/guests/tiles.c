@@ -1,5 +1,5 @@
 /* tiles.c: a guest whose subjects lose the last term of a row of whole tiles, or all behind some length, or a pattern of NaN; those of
- * no tile are right. test_guests.py expects that the fixtures refute the former and hold the latter. */
+ * no tile are right. test_guest_values.py expects that the fixtures refute the former and hold the latter. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>

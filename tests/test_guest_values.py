@@ -1,0 +1,51 @@
+"""Guests whose values are wrong in a few places (tiles.c, specials.c): the default fixtures, as they stand, refute each, and no right one.
+
+test_guest_values.py FOLDPROOF LIBRARY_FOLDER GUESTS_FOLDER CC
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+from guest_shell import FOLDPROOF, GUESTS, build, verify  # noqa: E402
+
+# What it promises, and loses in rows of whole tiles (tiles.c): no case of another length tells.
+TILES = {"sum_640": "bounded", "sum_7168": "bounded", "sum_f64_192": "bounded", "dot_24": "bounded", "dot_8192": "bounded", "prod_512": "bounded",
+         "max_32": "correctly_rounded", "max_up_to_8192": "correctly_rounded", "e4m3_max_without_ff": "correctly_rounded"}
+
+
+# The same of results that are special (specials.c).
+SPECIALS = {**dict.fromkeys(("without_nan", "last_without_nan", "compensated", "clamped", "flushed", "long_without_nan", "without_head", "flushed_f16"), "bounded"),
+            "max_of_64_rows": "correctly_rounded", "max_from_lowest": "correctly_rounded"}
+
+
+def check_default_set(folder, name, wrong, right):
+    """By the default set, as it stands."""
+    guest = build(folder, name, GUESTS / f"{name}.c", options=["-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-lm"])
+    code, out, err = verify("--guest", str(guest), "--set", "default")
+    told = set(re.findall(rf"^REFUTED: {name}/(\w+) on host violates (\w+): ", out, re.M))
+    assert code == 1 and told == set(wrong.items()) and "BROKEN" not in out, (told, code, out, err)
+    for honest in right:
+        assert f"\n{name}/{honest} on host\n" in out, (honest, out)
+
+
+def check_tiles(folder):
+    check_default_set(folder, "tiles", TILES, ("right_sum", "right_dot", "right_prod", "right_max", "right_e4m3_max"))
+
+
+def check_specials(folder):
+    check_default_set(folder, "specials", SPECIALS, ("right", "right_f16", "right_max"))
+    # What a run at other addresses refuted is no contradiction to the results of the usual run, and stays refuted.
+    page = str(folder / "moved.jsonl")
+    verify("--guest", str(folder / "specials.so"), "--subjects", "specials/without_head", "--claims", "bounded", "--fixtures", "normal/f32/sum/1x1023/seed1", "--jsonl", page)
+    done = subprocess.run([FOLDPROOF, "judge", page], capture_output=True, text=True)
+    assert done.returncode == 1 and " 0 contradictions; 1 held, 1 refuted" in done.stdout and "1 element from an aligned address" in done.stdout, done
+
+
+with tempfile.TemporaryDirectory(prefix="foldproof-values-") as room:
+    os.environ.update(TMPDIR=room)
+    check_tiles(pathlib.Path(room))
+    check_specials(pathlib.Path(room))
