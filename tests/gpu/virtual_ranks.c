@@ -160,6 +160,7 @@ static void fault(struct virtual_world *w, const char *name, const struct virtua
                   const char *what, size_t at) {
   char call[120];
   describe(job, call);
+#pragma omp critical
   if (w->faults++ < MOST_LINES)
     printf("wrong: %s: call %zu on rank %d of %d: %s: %s %zu\n", name, k, rank, w->ranks, call, what, at);
 }
@@ -190,12 +191,12 @@ static bool clean(const unsigned char *p, size_t n) {
   return true;
 }
 
-static void judge(struct virtual_world *w, const char *name, const struct virtual_job *job, size_t k, int rank) {
+static void judge(struct virtual_world *w, const char *name, const struct virtual_job *job, size_t k, int rank,
+                  const unsigned char *want) {
   const size_t nbytes = result_bytes(w, job);
   unsigned char *got = w->got[rank] + job->out_at;
   const size_t unit = job->kind == VIRTUAL_TREE ? fold_dtype_size(job->dtype) : 1;
-  const size_t at = first_wrong(job, got, want_of(w, job), nbytes);
-  w->ran++;
+  const size_t at = first_wrong(job, got, want, nbytes);
   if (at != nbytes / unit) fault(w, name, job, k, rank, "differs from the host's at", at);
   if (!clean(got - GUARD, GUARD)) fault(w, name, job, k, rank, "wrote in front of", 0);
   if (!clean(got + nbytes, GUARD)) fault(w, name, job, k, rank, "wrote past", nbytes / unit);
@@ -205,8 +206,12 @@ static fold_status judge_all(struct virtual_world *w, const char *name, const st
                              size_t used) {
   virtual_tell(w, "");
   for (int r = 0; r < w->ranks; r++) FOLD_TRY(fold_device_get(w->got[r], w->d_arena[r], used));
-  for (size_t k = 0; k < n; k++)
-    for (int r = 0; r < w->ranks; r++) judge(w, name, &jobs[k], k, r);
+  for (size_t k = 0; k < n; k++) {
+    const unsigned char *want = want_of(w, &jobs[k]);
+#pragma omp parallel for
+    for (int r = 0; r < w->ranks; r++) judge(w, name, &jobs[k], k, r, want);
+    w->ran += (size_t)w->ranks;
+  }
   return fold_ok();
 }
 
@@ -233,8 +238,10 @@ fold_status virtual_run(struct virtual_world *w, const char *name, enum virtual_
   size_t used = 0;
   if (n > VIRTUAL_MOST_JOBS) return fold_error(FOLD_BAD_INPUT, "%zu calls are too many", n);
   FOLD_TRY(place(w, jobs, n, &used));
-  for (size_t k = 0; k < n; k++)
+  for (size_t k = 0; k < n; k++) {
+    FOLD_TRY(virtual_make_terms(w, virtual_type_of(&jobs[k])));
     if (jobs[k].kind == VIRTUAL_TREE) FOLD_TRY(virtual_make_want(w, jobs[k].dtype, jobs[k].op));
+  }
   if (order == VIRTUAL_RECORDED) return run_graphs(w, name, jobs, n, used);
   FOLD_TRY(prepare(w, jobs, n, used));
   virtual_tell(w, name);
@@ -279,7 +286,7 @@ fold_status virtual_judge_inputs(struct virtual_world *w) {
   unsigned char *now = w->got[0];
   for (int r = 0; r < w->ranks; r++)
     for (int type = 0; type <= FOLD_DTYPES; type++)
-      for (int shift = 0; shift < VIRTUAL_SHIFTS; shift++) {
+      for (int shift = 0; w->terms[type] && shift < VIRTUAL_SHIFTS; shift++) {
         FOLD_TRY(fold_device_get(now, virtual_in_of(w, r, type, shift), w->nbytes));
         if (memcmp(now, w->terms[type] + (size_t)r * w->nbytes, w->nbytes) == 0) continue;
         if (w->faults++ < MOST_LINES)

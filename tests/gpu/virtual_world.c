@@ -44,11 +44,24 @@ static uint64_t element(enum fold_dtype dtype, size_t i, int rank) {
   return adversary_number(dtype, top / 2 - 6 + (long)(r % 13), r);
 }
 
-static fold_status make_terms(struct virtual_world *w, int type) {
+static void make_sums(struct virtual_world *w) {
+  const size_t n = w->nbytes / 8;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t sum = 0, word;
+    for (int r = 0; r < w->ranks; r++) {
+      memcpy(&word, w->terms[FOLD_DTYPES] + ((size_t)r * n + i) * 8, 8);
+      sum += word;
+    }
+    memcpy(w->sums + i * 8, &sum, 8);
+  }
+}
+
+fold_status virtual_make_terms(struct virtual_world *w, int type) {
+  if (w->terms[type]) return fold_ok();
   const size_t size = type == FOLD_DTYPES ? 8 : fold_dtype_size((enum fold_dtype)type), n = w->nbytes / size;
   w->terms[type] = malloc((size_t)w->ranks * w->nbytes);
   if (!w->terms[type]) return fold_error(FOLD_NO_MEMORY, "not enough memory for the terms");
-#pragma omp parallel for
+#pragma omp parallel for collapse(2)
   for (int r = 0; r < w->ranks; r++)
     for (size_t i = 0; i < n; i++) {
       const uint64_t word = adversary_draw(i * 32 + (uint64_t)r);
@@ -57,10 +70,14 @@ static fold_status make_terms(struct virtual_world *w, int type) {
       else
         fold_bits_store((enum fold_dtype)type, w->terms[type], (size_t)r * n + i, element((enum fold_dtype)type, i, r));
     }
-  for (int r = 0; r < w->ranks; r++)
-    for (int shift = 0; shift < VIRTUAL_SHIFTS; shift++)
-      FOLD_TRY(fold_device_put(virtual_in_of(w, r, type, shift), w->terms[type] + (size_t)r * n * size, n * size));
-  return fold_ok();
+  for (int r = 0; r < w->ranks; r++) {
+    unsigned char *first = virtual_in_of(w, r, type, 0);
+    FOLD_TRY(fold_device_put(first, w->terms[type] + (size_t)r * n * size, n * size));
+    for (int shift = 1; shift < VIRTUAL_SHIFTS; shift++)
+      FOLD_TRY(fold_device_copy(virtual_in_of(w, r, type, shift), first, n * size));
+  }
+  if (type == FOLD_DTYPES) make_sums(w);
+  return fold_device_synchronize();
 }
 
 /* The host's word on all elements; a shorter vector's is its beginning. */
@@ -74,18 +91,6 @@ fold_status virtual_make_want(struct virtual_world *w, enum fold_dtype dtype, en
   FOLD_TRY(fold_parts_host.combine(&call, w->terms[dtype], n, w->want[dtype][op]));
   fold_results_unify(dtype, w->want[dtype][op], n);
   return fold_ok();
-}
-
-static void make_sums(struct virtual_world *w) {
-  const size_t n = w->nbytes / 8;
-  for (size_t i = 0; i < n; i++) {
-    uint64_t sum = 0, word;
-    for (int r = 0; r < w->ranks; r++) {
-      memcpy(&word, w->terms[FOLD_DTYPES] + ((size_t)r * n + i) * 8, 8);
-      sum += word;
-    }
-    memcpy(w->sums + i * 8, &sum, 8);
-  }
 }
 
 static fold_status open_rooms(struct virtual_world *w) {
@@ -118,8 +123,6 @@ static fold_status open_memory(struct virtual_world *w) {
     w->got[r] = malloc(w->arena_bytes);
     if (!w->got[r]) return fold_error(FOLD_NO_MEMORY, "not enough memory for the results");
   }
-  for (int type = 0; type <= FOLD_DTYPES; type++) FOLD_TRY(make_terms(w, type));
-  make_sums(w);
   return fold_ok();
 }
 
