@@ -3,6 +3,8 @@
 test_bless.py FOLDPROOF LIBRARY_FOLDER CC [KILLS]. A user's project: a guest, a checkout of its own, a folder of goldens. KILLS: how often it
 is killed (12).
 """
+import contextlib
+import fcntl
 import os
 import pathlib
 import random
@@ -342,6 +344,49 @@ def check_list(project, free):
     shutil.rmtree(folder)
 
 
+def check_together(project, free):
+    """Whoever blesses a folder at the same time waits: none drops what another one keeps."""
+    folder = project.path / "kept"
+    runs = [project.start(free, "--library", f"libmine {k}", "--bless", "--fixtures", FEW) for k in range(4)]
+    for run in runs:
+        said = run.communicate()[0]
+        assert run.returncode == 0 and "3 added" in said, said
+    for k in range(4):
+        assert "3 held" in project.record(free, "--library", f"libmine {k}", code=0)
+    kept, listed = project.kept(), (folder / "golden.list").read_text()
+    with open_folder(folder) as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        run = project.start(free, "--library", "libmine 5", "--bless", "--fixtures", FEW)
+        said = run.stdout.readline()
+        assert "waits for another record --bless of kept" in said, said
+        run.terminate()
+        said = run.communicate()[0]
+        assert run.returncode == 99 and "interrupted before anything was blessed" in said, said
+    assert project.kept() == kept and (folder / "golden.list").read_text() == listed
+    shutil.rmtree(folder)
+    # Whoever waited for a folder that is gone makes it again; one in which nothing was written goes.
+    folder.mkdir()
+    with open_folder(folder) as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        run = project.start(free, "--bless", "--fixtures", FEW)
+        assert "waits for another" in run.stdout.readline()
+        folder.rmdir()
+    said = run.communicate()[0]
+    assert run.returncode == 0 and len(project.kept()) == 1, said
+    shutil.rmtree(folder)
+    (project.path / "about.txt").write_text("changed\n")
+    project.record(free, "--bless", "--fixtures", FEW, code=99)
+    project.git("checkout", "-q", "about.txt")
+    assert not folder.exists()
+
+
+@contextlib.contextmanager
+def open_folder(path):
+    descriptor = os.open(path, os.O_RDONLY)
+    yield descriptor
+    os.close(descriptor)
+
+
 def check_kill(project, free, behind):
     """Whatever the moment, each file is what it was or what it is to be, and a sheet is listed or the next check says that it is not."""
     library, folder = ("--library", "libmine 1.0"), project.path / "kept"
@@ -390,4 +435,5 @@ with tempfile.TemporaryDirectory() as scratch:
     free, behind = check_environment(project)
     shutil.rmtree(project.path / "kept")
     check_list(project, free)
+    check_together(project, free)
     check_kill(project, free, behind)

@@ -177,6 +177,7 @@ int fold_command_record(int argc, char **argv, const struct fold_registry *regis
   struct record r = {0};
   fold_selection_defaults(&r.options);
   fold_parse(&argp, argc, argv, &r);
+  r.keeping.stop = fold_watch_interrupt();
   const struct fold_sink sink = {.judgement = take, .progress = show_progress, .context = &r};
   fold_status status = fold_selection_open(&r.options, registry), riddle = fold_ok();
   if (status.code == FOLD_OK) status = open_goldens(&r, program_invocation_name);

@@ -40,6 +40,7 @@ fold_status fold_golden_open(struct fold_golden_run *run, const struct fold_gold
                              const struct fold_case_index *index, const char *program) {
   *run = (struct fold_golden_run){
       .options = options, .registry = registry, .selection = selection, .program = program, .subject = SIZE_MAX};
+  if (options->bless) FOLD_TRY(fold_golden_lock(run));
   FOLD_TRY(fold_goldens_read(&run->goldens, options->folder));
   if (!options->bless) FOLD_TRY(fold_golden_list_check(&run->goldens));
   if (run->goldens.n == 0 && !options->bless)
@@ -56,6 +57,7 @@ fold_status fold_golden_open(struct fold_golden_run *run, const struct fold_gold
 void fold_golden_close(struct fold_golden_run *run) {
   fold_remade_free(&run->remade);
   fold_goldens_free(&run->goldens);
+  fold_golden_unlock(run);
   if (!run->index_lent) fold_case_index_close(&run->index);
   json_decref(run->environment);
   *run = (struct fold_golden_run){0};

@@ -15,6 +15,7 @@ struct fold_golden_options {
   const char *folder;  /* NULL: goldens are not used */
   const char *library; /* what guests are built on; part of the environment for which their goldens are kept */
   bool bless, dirty;   /* dirty: bless even if the source's commit is unknown, or if changes are not committed */
+  const volatile int *stop; /* other than 0: the user wants to stop; may be NULL */
 };
 
 struct fold_golden_run {
@@ -23,6 +24,8 @@ struct fold_golden_run {
   const struct fold_selection *selection;
   const char *program;
   struct fold_goldens goldens;
+  int lock;  /* of the folder, for --bless; 0: none */
+  bool made; /* the folder was not there before */
   struct fold_case_index index; /* every case in the folder of fixtures; may belong to another owner (index_lent) */
   bool index_lent;
   char commit[200]; /* the commit of the code, for --bless */
@@ -58,6 +61,9 @@ void fold_golden_close(struct fold_golden_run *run);
 int fold_golden_exit_code(const struct fold_golden_run *run);
 
 /* What the files of this folder share. */
+/* Makes the folder if need be, and waits until nobody else blesses it. */
+fold_status fold_golden_lock(struct fold_golden_run *run);
+void fold_golden_unlock(struct fold_golden_run *run);
 struct fold_golden_result {
   const struct fold_subject *subject;
   const struct fold_case *c;

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "golden.h"
@@ -88,8 +87,6 @@ static fold_status write_sheet(const struct fold_golden_sheet *s) {
 }
 
 fold_status fold_goldens_write(const struct fold_goldens *g) {
-  if (mkdir(g->folder, 0777) != 0 && errno != EEXIST)
-    return fold_error(fold_write_code(errno), "%.150s: can't be made: %s", fold_path_tail(g->folder), strerror(errno));
   for (size_t i = 0; i < g->n; i++)
     if (g->sheet[i].changed || !g->sheet[i].listed) FOLD_TRY(write_sheet(&g->sheet[i]));
   return fold_golden_list_write(g);
