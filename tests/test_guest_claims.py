@@ -194,6 +194,8 @@ def check_processors(guest):
     few = ("--fixtures", "normal/f32/sum/3x1000/*,normal/f32/sum/17x257/*")
     if len(os.sched_getaffinity(0)) > 1:
         check_refuted(guest, "by_processors", "launch_invariant", "different bits with 1 thread", *few)
+    for subject in ("by_online", "by_configured", "by_nprocs"):
+        check_refuted(guest, subject, "launch_invariant", "different bits with ", *few)
     for claim in ("launch_invariant", "leaves_no_trace"):
         check_held(guest, "honest", claim, *few)
 

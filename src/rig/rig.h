@@ -23,6 +23,9 @@
  * page without access, at the argument's start or its end. */
 enum fold_placement { FOLD_PLACED, FOLD_AT_START, FOLD_AT_END };
 
+/* How many threads the guest that runs on the host is to take; 0: as many as it likes, or no guest runs. */
+extern unsigned fold_run_threads;
+
 /* What the ranks of a world hold now, so that only what changed is sent. */
 struct fold_rig_spread {
   bool valid;     /* the ranks were sent these parts */

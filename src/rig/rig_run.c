@@ -202,7 +202,9 @@ static enum fold_edge edge_of(const struct fold_request *request) {
   return request->placement == FOLD_AT_START ? FOLD_EDGE_BEFORE : FOLD_EDGE_AFTER;
 }
 
-/* Leaves this thread one processor, so that a guest which asks the system how many threads to take finds 1 where it is
+unsigned fold_run_threads;
+
+/* Leaves this thread one processor, so that a guest which asks the scheduler how many threads to take finds 1 where it is
  * to take one. That works for other numbers only where there are as many processors. */
 static bool take_one_processor(cpu_set_t *own) {
   cpu_set_t one;
@@ -234,7 +236,9 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   struct fold_footing before = fold_footing_now();
   const unsigned threads = fold_late_threads(subject);
   cpu_set_t processors;
-  const bool is_alone = host && subject->guest && call->launch.threads == 1 && take_one_processor(&processors);
+  const bool is_guest = host && subject->guest,
+             is_alone = is_guest && call->launch.threads == 1 && take_one_processor(&processors);
+  fold_run_threads = is_guest ? call->launch.threads : 0;
   fold_watch_begin(call->rows * call->cols);
   char left[80] = "";
   if (rig->ops->keep) rig->ops->keep();
@@ -244,6 +248,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   if (rig->ops->restore) rig->ops->restore(left); /* before the engine is used again */
   fold_status ended = status.code == FOLD_OK ? end_run(rig, call, out, scratch, glance) : rig->ops->finish();
   fold_watch_end();
+  fold_run_threads = 0;
   if (is_alone) sched_setaffinity(0, sizeof processors, &processors);
   const bool looks = is_looked_at(rig) || (host && fold_late_threads(subject) > threads);
   restore_state(rig, call, &before, looks, left, traces);

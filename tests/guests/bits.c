@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stddef.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
 
 #include "strided.h"
 
@@ -55,6 +57,13 @@ static int by_processors(call_of *call, void *context) {
   cpu_set_t set;
   return (void)context, sums(call, sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1 ? 8 : 1);
 }
+
+/* By those that are online, as std::thread::hardware_concurrency says; and by those that there may be. */
+static int by_online(call_of *call, void *context) {
+  const int several = context ? sysconf(*(int *)context) > 3 : get_nprocs() > 3;
+  return sums(call, several ? 8 : 1);
+}
+static int online = _SC_NPROCESSORS_ONLN, configured = _SC_NPROCESSORS_CONF;
 
 /* Of that many rows alone. */
 static int at_rows(call_of *call, void *context) { return sums(call, call->rows == *(uint64_t *)context ? 8 : 1); }
@@ -151,6 +160,9 @@ static const struct foldproof_guest_subject subjects[] = {
     SUBJECT("follows", "fresh_process", follows, NULL),
     SUBJECT(TEN(TEN("name_x")), "fresh_process", honest, NULL),
     SUBJECT("by_processors", "launch_invariant", by_processors, NULL),
+    SUBJECT("by_online", "launch_invariant", by_online, &online),
+    SUBJECT("by_configured", "launch_invariant", by_online, &configured),
+    SUBJECT("by_nprocs", "launch_invariant", by_online, NULL),
     SUBJECT("at_1111_rows", "batch_invariant", at_rows, &awkward),
     SUBJECT("odd_rows", "batch_invariant", odd_rows, NULL),
     SUBJECT("last_of_many", "batch_invariant", last_of_many, NULL),
