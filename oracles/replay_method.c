@@ -69,9 +69,6 @@ static uint64_t replay_row(take *step, struct fold_arithmetic how, const struct 
 
 fold_status fold_method_replay(const struct fold_order *order, struct fold_arithmetic how,
                                const struct fold_call *call) {
-  if (call->other && how.accumulator != FOLD_F32 && how.accumulator != FOLD_F64)
-    return fold_error(FOLD_UNSUPPORTED, "products of two factors have no replay in %s",
-                      fold_dtype_name(how.accumulator));
   if (how.method == FOLD_PLAIN) return fold_rows_replay(order, how, call, fold_rows_wide, 1);
   take *step = take_of(order, how.method);
   if (step == NULL || call->op != FOLD_SUM)

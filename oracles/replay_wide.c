@@ -3,14 +3,13 @@
  * Promised: each operation is done in a format of at least 2p + 2 bits and rounded once to the accumulator, f32 and what is
  * narrower through double, f64 through binary128; the second rounding is innocuous (Figueroa 1995; products are exact in the wide
  * format, so that subnormal ones round once too). An FMA's sum of an exact product may have more bits than that: it is rounded to
- * odd first, which no second rounding turns wrong (Boldo, Melquiond, IEEE Trans. Computers 57 (2008), 462). Slow, one thread,
- * written apart from native.h on purpose.
+ * odd first (odd.h). Slow, one thread, written apart from native.h on purpose.
  */
 #include <math.h>
-#include <string.h>
 
 #include "bits.h"
 #include "canonical.h"
+#include "odd.h"
 #include "split.h"
 
 struct wide {
@@ -61,32 +60,18 @@ static double join(const struct wide *c, double a, double b) {
   return NAN;
 }
 
-/* Products of two f64 have 106 bits. The accumulator is f32 or f64. */
-static double rounded_to_accumulator(const struct wide *c, __float128 x) {
-  return c->accumulator == FOLD_F32 ? (double)(float)x : (double)x;
+/* Products of two f64 have 106 bits. */
+static __float128 product(const struct wide *c, size_t i) {
+  return (__float128)element(c, c->in, i) * element(c, c->other, i);
 }
 
 static double leaf(const struct wide *c, size_t i) {
-  const double x = element(c, c->in, i);
-  return c->other ? rounded_to_accumulator(c, (__float128)x * element(c, c->other, i)) : x;
-}
-
-/* a + b, or, where that is not a number of 113 bits, the neighbour of it whose last bit is odd: by TwoSum (Knuth), whose error is
- * exact. */
-static __float128 add_to_odd(__float128 a, __float128 b) {
-  const __float128 s = a + b, c = s - a, error = (a - (s - c)) + (b - c);
-  unsigned __int128 bits;
-  memcpy(&bits, &s, sizeof bits);
-  if (error == 0 || error != error || (bits & 1)) return s;
-  bits += (error > 0) == (s > 0) ? 1 : -(unsigned __int128)1;
-  __float128 odd;
-  memcpy(&odd, &bits, sizeof odd);
-  return odd;
+  return c->other ? fold_odd_round(c->accumulator, product(c, i)) : element(c, c->in, i);
 }
 
 static double take(const struct wide *c, double a, size_t i) {
   if (!c->fused) return join(c, a, leaf(c, i));
-  return rounded_to_accumulator(c, add_to_odd((__float128)element(c, c->in, i) * element(c, c->other, i), a));
+  return fold_odd_round(c->accumulator, fold_odd_sum(product(c, i), a));
 }
 
 #define NODE double

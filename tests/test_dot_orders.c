@@ -6,6 +6,7 @@
 
 #include "bits.h"
 #include "bound.h"
+#include "exact.h"
 #include "integers.h"
 #include "order.h"
 #include "sample.h"
@@ -141,6 +142,58 @@ Test(dot_orders, an_fma_rounds_once_at_ties) {
       cr_expect_eq(replay(fold_order_replay_wide, names[1], (enum fold_dtype)dtype, &f, 2), bits, "%d, %d: wide", dtype,
                    k);
     }
+}
+
+/* x y + s, in numbers of the dtype, rounded to it by MPFR's hand. */
+static uint64_t joined(enum fold_dtype dtype, uint64_t x, uint64_t y, uint64_t s) {
+  uint64_t in[2] = {0}, other[2] = {0};
+  const uint64_t first[2] = {x, s}, second[2] = {y, fold_bits_from_double(dtype, 1)};
+  for (size_t i = 0; i < 2; i++) {
+    fold_bits_store(dtype, in, i, first[i]);
+    fold_bits_store(dtype, other, i, second[i]);
+  }
+  const struct fold_terms terms = {dtype, FOLD_SUM, 2, {in, other}, 2};
+  struct fold_truth truth;
+  fold_truth_init(&truth);
+  const fold_status status = fold_oracle_mpfr_terms(&terms, &truth);
+  cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
+  const uint64_t bits = truth.rounded[dtype];
+  fold_truth_free(&truth);
+  return bits;
+}
+
+/* Where products are accumulated in no more bits than the terms have, each operation still rounds once. */
+Test(dot_orders, a_replay_in_a_narrow_accumulator_rounds_once) {
+  static const enum fold_dtype narrow[] = {FOLD_F16, FOLD_BF16};
+  size_t apart = 0;
+  for (size_t d = 0; d < 2; d++)
+    for (int kind = FINITE; kind < KINDS; kind++) {
+      const enum fold_dtype dtype = narrow[d];
+      struct factors *f = make(dtype, (enum kind)kind);
+      uint64_t rounded = 0, fused = 0, zero = 0, one = fold_bits_from_double(dtype, 1);
+      for (size_t i = 0; i < 300; i++) {
+        const uint64_t x = fold_bits_load(dtype, f->x, i), y = fold_bits_load(dtype, f->y, i);
+        rounded = joined(dtype, joined(dtype, x, y, zero), one, rounded);
+        fused = joined(dtype, x, y, fused);
+        apart += rounded != fused;
+        for (size_t k = 0; k < 2; k++) {
+          uint64_t out = 0;
+          const struct fold_call call = {
+              .dtype = dtype, .op = FOLD_SUM, .rows = 1, .cols = i + 1, .in = f->x, .other = f->y, .out = &out};
+          const struct fold_arithmetic how = {FOLD_PLAIN, dtype, dtype};
+          const fold_status status = fold_method_replay(fold_order_find(names[k]), how, &call);
+          cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
+          const uint64_t want = k ? fused : rounded, got = fold_bits_load(dtype, &out, 0);
+          const bool zeros = (got | want) == fold_format_of(dtype).sign; /* an exact sum of zero has no sign */
+          cr_expect(fold_bits_same(dtype, got, want) || zeros, "%s, %s, kind %d, %zu terms: %llx, and not %llx",
+                    names[k], fold_dtype_name(dtype), kind, i + 1, (unsigned long long)got, (unsigned long long)want);
+        }
+        if (kind == FINITE && i % 8 == 7) break; /* then it is infinite, or no number */
+      }
+      free(f);
+    }
+  cr_expect_gt(apart, 300, "a rounded product and an FMA are told apart");
+  mpfr_free_cache();
 }
 
 /* Multiplied by one, in whichever way, an element is itself. */

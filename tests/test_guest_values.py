@@ -45,7 +45,17 @@ def check_specials(folder):
     assert done.returncode == 1 and " 0 contradictions; 1 held, 1 refuted" in done.stdout and "1 element from an aligned address" in done.stdout, done
 
 
+def check_narrow(folder):
+    """Products accumulated in f16: judged in that arithmetic, and their order is revealed in it."""
+    check_default_set(folder, "narrow", {"wide": "replays"}, ("rounded", "fused"))
+    for subject, order in (("rounded", "dot/sequential"), ("fused", "dot/sequential_fma")):
+        done = subprocess.run([FOLDPROOF, "reveal", "--guest", str(folder / "narrow.so"), f"narrow/{subject}", "--dtype", "f16"],
+                              capture_output=True, text=True)
+        assert re.search(rf"^order +{order}$", done.stdout, re.M), done
+
+
 with tempfile.TemporaryDirectory(prefix="foldproof-values-") as room:
     os.environ.update(TMPDIR=room)
     check_tiles(pathlib.Path(room))
     check_specials(pathlib.Path(room))
+    check_narrow(pathlib.Path(room))

@@ -53,8 +53,6 @@ static const struct unsound table[] = {
     ONE("accumulator_too_narrow", "its accumulator f16 does not hold terms of f32",
         .accumulator = FOLD_ALWAYS(FOLD_F16)),
     ONE("other_result", "its results are by rule 9", .result = FOLD_ALWAYS(FOLD_DTYPES)),
-    ONE("replays_narrow_products", "there is no replay of products in f16", .claims = C(REPLAYS),
-        .order = "dot/sequential", .ops = 1u << FOLD_DOT, .dtypes = 1u << FOLD_F16, .accumulator = FOLD_OF_TERMS),
     ONE("replays_exactly", "its method has no replay", .claims = C(REPLAYS), .order = "host/sequential",
         .method = FOLD_EXACT),
     ONE("no_twin", "promises 'same_bits_as' and names no twin", .claims = C(SAME_BITS_AS)),

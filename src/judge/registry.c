@@ -96,11 +96,6 @@ fold_status fold_order_named(const char *name, const struct fold_order **order) 
 fold_status fold_replay_check(const struct fold_subject *s) {
   const struct fold_order *order = s->order ? fold_order_find(s->order) : NULL;
   if (order == NULL) WRONG("it promises 'replays' and declares no order");
-  for (int d = 0; d < FOLD_DTYPES && order->product != FOLD_NO_PRODUCT; d++) {
-    const enum fold_dtype wide = fold_subject_accumulator(s, (enum fold_dtype)d);
-    if (s->dtypes >> d & 1 && wide != FOLD_F32 && wide != FOLD_F64)
-      WRONG("it promises 'replays', and there is no replay of products in %s", fold_dtype_name(wide));
-  }
   if (!fold_method_has_replay(order, s->method))
     WRONG("it promises 'replays', and its method has no replay in that order");
   if (s->method != FOLD_PLAIN && s->ops != 1u << FOLD_SUM)

@@ -148,7 +148,6 @@ static fold_status prove(struct proof *p, bool *proven, size_t *wrong) {
   *wrong = p->rows;
   for (unsigned a = 0; a < 4; a++) {
     if ((a > 0 && tried[a] == tried[0]) || !fold_format_holds(fold_format_of(tried[a]), terms)) continue;
-    if (call.other && tried[a] != FOLD_F32 && tried[a] != FOLD_F64) continue;
     for (unsigned f = 0; f < (fold_tree_width(tree) > 2 ? FOLD_FUSINGS : 1); f++) {
       const struct fold_tree_arithmetic how = {tried[a], p->summer->result, (enum fold_fusing)f};
       FOLD_TRY(fold_tree_replay(tree, how, &call));

@@ -4,6 +4,7 @@
 
 #include "bits.h"
 #include "exact.h"
+#include "odd.h"
 #include "tree.h"
 
 struct row {
@@ -28,7 +29,9 @@ static double term(const struct row *r, size_t i) {
 
 static double join_fma(const struct row *r, size_t leaf, double partial) {
   const double x = factor(r, r->in, leaf), y = factor(r, r->other, leaf);
-  return r->how.accumulator == FOLD_F32 ? (double)fmaf((float)x, (float)y, (float)partial) : fma(x, y, partial);
+  if (r->how.accumulator == FOLD_F32) return fmaf((float)x, (float)y, (float)partial);
+  if (r->how.accumulator == FOLD_F64) return fma(x, y, partial);
+  return fold_odd_round(r->how.accumulator, fold_odd_sum((__float128)x * y, partial));
 }
 
 static double join_two(const struct row *r, uint32_t a, uint32_t b) {
@@ -93,9 +96,6 @@ fold_status fold_tree_replay(const struct fold_tree *tree, struct fold_tree_arit
                              const struct fold_call *call) {
   if (call->cols != tree->n || call->op != FOLD_SUM)
     return fold_error(FOLD_BAD_INPUT, "a tree of %zu terms does not sum rows of %zu", tree->n, call->cols);
-  if (call->other && how.accumulator != FOLD_F32 && how.accumulator != FOLD_F64)
-    return fold_error(FOLD_UNSUPPORTED, "products of two factors have no replay in %s",
-                      fold_dtype_name(how.accumulator));
   struct row r = {.tree = tree, .how = how, .dtype = call->dtype};
   r.value = malloc(fold_tree_nodes(tree) * sizeof *r.value);
   r.operand = malloc((fold_tree_width(tree) + 1) * sizeof *r.operand);
