@@ -28,7 +28,7 @@ static inline double fold_odd_double(__float128 x) {
   uint64_t bits;
   if (near == x || isnan(near)) return near;
   memcpy(&bits, &near, sizeof bits);
-  if ((x > 0 ? near > x : near < x)) bits--; /* away from zero: the one before is the lesser neighbour */
+  if ((x > 0) == (near > x)) bits--; /* away from zero: the one before is the lesser neighbour */
   bits |= 1;
   double odd;
   memcpy(&odd, &bits, sizeof odd);

@@ -162,6 +162,16 @@ static uint64_t joined(enum fold_dtype dtype, uint64_t x, uint64_t y, uint64_t s
   return bits;
 }
 
+static uint64_t replay_narrowly(const char *name, enum fold_dtype dtype, const struct factors *f, size_t n) {
+  uint64_t out = 0;
+  const struct fold_call call = {
+      .dtype = dtype, .op = FOLD_SUM, .rows = 1, .cols = n, .in = f->x, .other = f->y, .out = &out};
+  const fold_status status =
+      fold_method_replay(fold_order_find(name), (struct fold_arithmetic){FOLD_PLAIN, dtype, dtype}, &call);
+  cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
+  return fold_bits_load(dtype, &out, 0);
+}
+
 /* Where products are accumulated in no more bits than the terms have, each operation still rounds once. */
 Test(dot_orders, a_replay_in_a_narrow_accumulator_rounds_once) {
   static const enum fold_dtype narrow[] = {FOLD_F16, FOLD_BF16};
@@ -177,13 +187,7 @@ Test(dot_orders, a_replay_in_a_narrow_accumulator_rounds_once) {
         fused = joined(dtype, x, y, fused);
         apart += rounded != fused;
         for (size_t k = 0; k < 2; k++) {
-          uint64_t out = 0;
-          const struct fold_call call = {
-              .dtype = dtype, .op = FOLD_SUM, .rows = 1, .cols = i + 1, .in = f->x, .other = f->y, .out = &out};
-          const struct fold_arithmetic how = {FOLD_PLAIN, dtype, dtype};
-          const fold_status status = fold_method_replay(fold_order_find(names[k]), how, &call);
-          cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
-          const uint64_t want = k ? fused : rounded, got = fold_bits_load(dtype, &out, 0);
+          const uint64_t want = k ? fused : rounded, got = replay_narrowly(names[k], dtype, f, i + 1);
           const bool zeros = (got | want) == fold_format_of(dtype).sign; /* an exact sum of zero has no sign */
           cr_expect(fold_bits_same(dtype, got, want) || zeros, "%s, %s, kind %d, %zu terms: %llx, and not %llx",
                     names[k], fold_dtype_name(dtype), kind, i + 1, (unsigned long long)got, (unsigned long long)want);
@@ -193,6 +197,31 @@ Test(dot_orders, a_replay_in_a_narrow_accumulator_rounds_once) {
       free(f);
     }
   cr_expect_gt(apart, 300, "a rounded product and an FMA are told apart");
+  mpfr_free_cache();
+}
+
+/* Products in the middle between two numbers of bf16, the even one below or above, and what decides: 30 to 120 places below. */
+Test(dot_orders, what_is_far_below_decides_a_tie_in_a_narrow_accumulator) {
+  static const double ties[][2] = {{1 + 0x1p-4, 1 + 0x1p-4}, {1 + 0x1p-7, 1.5}};
+  static const int below[] = {-30, -60, -100, -120};
+  static struct factors f;
+  for (size_t t = 0; t < 2; t++)
+    for (size_t b = 0; b < 4; b++)
+      for (int signs = 0; signs < 4; signs++) {
+        const double x = signs & 1 ? -ties[t][0] : ties[t][0], s = ldexp(signs & 2 ? -1 : 1, below[b]);
+        const double in[2] = {s, x}, other[2] = {1, ties[t][1]};
+        uint64_t bits[4];
+        for (size_t i = 0; i < 2; i++) {
+          bits[i] = fold_bits_from_double(FOLD_BF16, in[i]);
+          bits[2 + i] = fold_bits_from_double(FOLD_BF16, other[i]);
+          fold_bits_store(FOLD_BF16, f.x, i, bits[i]);
+          fold_bits_store(FOLD_BF16, f.y, i, bits[2 + i]);
+        }
+        const uint64_t want = joined(FOLD_BF16, bits[1], bits[3], bits[0]),
+                       got = replay_narrowly(names[1], FOLD_BF16, &f, 2);
+        cr_expect_eq(got, want, "%g * %g + %g: %llx, and not %llx", x, ties[t][1], s, (unsigned long long)got,
+                     (unsigned long long)want);
+      }
   mpfr_free_cache();
 }
 
