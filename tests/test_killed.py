@@ -13,6 +13,8 @@ import sys
 import tempfile
 import time
 
+import usual_signals  # noqa: F401
+
 FOLDPROOF, LIBRARY, CC = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3].split()
 KILLS = int(sys.argv[4]) if len(sys.argv) > 4 else 8
 LIMIT = 60  # seconds, for what takes less than one
