@@ -226,7 +226,7 @@ static void print_untried(const struct verify *v) {
   for (size_t i = 0; i < registry->n; i++)
     if (fold_selects_subject(s, &registry->subjects[i]) && registry->subjects[i].guest)
       asked |= registry->subjects[i].claims | fold_guest_unseen(&registry->subjects[i]) |
-               (registry->subjects[i].guest->unknown ? FOLD_CLAIM(FOLD_PADDING_INVARIANT) : 0);
+               (registry->subjects[i].unknown ? FOLD_CLAIM(FOLD_PADDING_INVARIANT) : 0);
   preset &= ~(asked | FOLD_CLAIM(FOLD_STRIDE_INVARIANT) | FOLD_CLAIM(FOLD_MESSAGE_INVARIANT) |
               FOLD_CLAIM(FOLD_WORLD_INVARIANT) | FOLD_CLAIM(FOLD_RANK_AGREEMENT));
   for (size_t k = 0; k < n; k++)

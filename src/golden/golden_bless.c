@@ -57,9 +57,6 @@ static bool had_accident(const struct fold_judgement *j, const char **what) {
   return *what != NULL;
 }
 
-/* Whether it is an unknown function of rows, for which there is no exact result. */
-static bool is_unknown(const struct fold_subject *subject) { return subject->guest && subject->guest->unknown; }
-
 /* Whether a subject that claims nothing about its error is within the bound that holds for any order in its arithmetic.
  * If not, the finding says why. */
 static bool is_bounded(const struct fold_evidence *e, const struct judged *judged, struct fold_finding *finding) {
@@ -67,7 +64,7 @@ static bool is_bounded(const struct fold_evidence *e, const struct judged *judge
                             FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_REPLAYS);
   struct fold_subject any = *e->subject;
   struct fold_evidence of_any = *e;
-  if (judged->held & of_error || is_unknown(e->subject)) return true;
+  if (judged->held & of_error || e->subject->unknown) return true;
   any.order = NULL;
   any.method = FOLD_PLAIN;
   of_any.subject = &any;
@@ -80,7 +77,7 @@ static bool is_bounded(const struct fold_evidence *e, const struct judged *judge
 static bool find_wild(struct fold_golden_run *run, const struct fold_golden_result *now, size_t *row,
                       fold_status *status) {
   const enum fold_dtype dtype = fold_subject_result(now->subject, now->c->dtype);
-  for (*row = 0; *row < now->c->rows && !is_unknown(now->subject); ++*row) {
+  for (*row = 0; *row < now->c->rows && !now->subject->unknown; ++*row) {
     const struct fold_truth *truth;
     if (fold_bits_class(dtype, fold_bits_load(dtype, now->results, *row)) < FOLD_INFINITE) continue;
     *status = fold_truths_row(&run->remade.truths, *row, &truth);

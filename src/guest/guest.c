@@ -226,7 +226,7 @@ static fold_status prepare(const struct fold_guest *guests, size_t n) {
 }
 
 const char *fold_guest_problem(const struct fold_subject *subject, const struct fold_call *call) {
-  if (subject->guest->unknown) return "rows";
+  if (subject->unknown) return "rows";
   return fold_call_problem(call)->name;
 }
 

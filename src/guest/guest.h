@@ -47,7 +47,6 @@ struct fold_guest_row {
   char *renamed;
   size_t index; /* the place in the guest's table */
   bool has_scratch;
-  bool unknown; /* problem "rows": an unknown function of each row; it is run on the cases of sums */
 };
 
 /* Makes the registry of the guests' subjects, which come first, and of `own`. If an earlier guest has the same name on

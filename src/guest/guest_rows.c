@@ -167,7 +167,7 @@ static uint64_t impossible(const struct fold_subject *s) {
   if (!s->order) none |= FOLD_CLAIM(FOLD_REPLAYS);
   if (!fold_order_has_tree(s->order ? fold_order_find(s->order) : NULL, s->method)) none |= FOLD_CLAIM(FOLD_TREE);
   if (!s->twin) none |= FOLD_CLAIM(FOLD_SAME_BITS_AS);
-  if (s->guest->unknown) none |= ~(uint64_t)OF_ROWS;
+  if (s->unknown) none |= ~(uint64_t)OF_ROWS;
   return none;
 }
 
@@ -194,11 +194,11 @@ static uint64_t unmeant(const struct fold_subject *s) {
 static fold_status add_claims(const char *list, bool own, struct fold_subject *s) {
   uint64_t named, preset;
   FOLD_TRY(fold_claims_parse(list, &named, &preset));
-  const uint64_t nobody_knows = s->guest->unknown && own ? named & ~(uint64_t)OF_ROWS : 0;
+  const uint64_t nobody_knows = s->unknown && own ? named & ~(uint64_t)OF_ROWS : 0;
   if (nobody_knows)
     return fold_error(FOLD_BAD_INPUT, "the value and order of problem rows are not known: it can't promise %s",
                       fold_claims(&(size_t){0})[__builtin_ctzll(nobody_knows)].name);
-  if (s->guest->unknown) named &= OF_ROWS;
+  if (s->unknown) named &= OF_ROWS;
   if (!own) s->vain = named & impossible(s);
   s->claims |= named | (preset & ~unmeant(s));
   return fold_ok();
@@ -218,7 +218,7 @@ static fold_status read_row(const struct reading *r, const char *claims, struct 
   s->engine = (enum fold_engine)id;
   FOLD_TRY(masks(r, "dtypes", "f32", fold_dtype_parse, dtype_name, &s->dtypes));
   s->ops = 1u << FOLD_ROWS_SUM;
-  if (!s->guest->unknown) FOLD_TRY(masks(r, "problems", "sum", find_problem, problem_name, &s->ops));
+  if (!s->unknown) FOLD_TRY(masks(r, "problems", "sum", find_problem, problem_name, &s->ops));
   FOLD_TRY(rule(r, "accumulator", "terms", FOLD_OF_TERMS, accumulator_name, &s->accumulator));
   FOLD_TRY(rule(r, "result", "accumulator", FOLD_OF_ACCUMULATOR, result_name, &s->result));
   FOLD_TRY(method(r, &s->method));
@@ -226,7 +226,7 @@ static fold_status read_row(const struct reading *r, const char *claims, struct 
   FOLD_TRY(text_at(r, "same_bits_as", &s->twin));
   FOLD_TRY(text_at(r, "claims", &promised));
   const bool is_usual = promised == NULL;
-  if (is_usual) promised = s->guest->unknown ? ROWS_CLAIMS : USUAL_CLAIMS;
+  if (is_usual) promised = s->unknown ? ROWS_CLAIMS : USUAL_CLAIMS;
   FOLD_TRY(flag_at(r, "strides", &s->strides));
   s->strides = s->strides && r->guest->door->strides;
   s->claims = r->guest->door->tidy;
@@ -277,9 +277,12 @@ static fold_status read_entry(const struct fold_guest *guest, const json_t *entr
                                  .text = json_incref((json_t *)(uintptr_t)entry),
                                  .name = r.name,
                                  .index = index,
-                                 .unknown = problems && strcmp(problems, "rows") == 0,
                                  .has_scratch = has_scratch};
-  *s = (struct fold_subject){.name = r.name, .guest = row, .unseen = guest->door->unseen, .run = guest->door->run};
+  *s = (struct fold_subject){.name = r.name,
+                             .guest = row,
+                             .unknown = problems && strcmp(problems, "rows") == 0,
+                             .unseen = guest->door->unseen,
+                             .run = guest->door->run};
   if (row->has_scratch) s->scratch = guest->door->scratch;
   return read_row(&r, claims, s);
 }

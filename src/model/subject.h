@@ -62,6 +62,7 @@ struct fold_subject {
   bool vector;
   size_t longest; /* cases whose rows have more terms are skipped, for a run would take too long; 0: any are judged */
   bool strides;   /* it takes inputs that are not contiguous (struct fold_call) */
+  bool unknown;   /* problem "rows" of a guest: an unknown function of each row; it is run on the cases of sums */
   bool any_gpu; /* its documentation promises the same bits on every GPU (gpu_to_gpu); a declared order implies that */
   const struct fold_guest_row *guest; /* for a subject that a user brought (guest.h); else NULL */
   const char *const *unseen;          /* by claim: why nothing could refute it there; NULL: all can be judged */

@@ -217,7 +217,7 @@ static fold_status tell_changes(const struct fold_round *round, const struct fol
                                 const struct asked *asked) {
   if (asked->n == 0) return fold_ok();
   struct fold_order_change *changes = calloc(asked->n, sizeof *changes);
-  const bool unknown = trial->subject->guest && trial->subject->guest->unknown;
+  const bool unknown = trial->subject->unknown;
   size_t n = 0;
   fold_status status = round->sink->asking ? round->sink->asking(round->sink->context) : fold_ok();
   for (; changes && status.code == FOLD_OK && n < asked->n && !*round->stop && !trial->unsteady[0]; n++) {
