@@ -181,8 +181,9 @@ def check_new_processes(guest):
 def check_sequence(guest):
     """New processes run cases and subjects in another sequence, and some of the cases alone."""
     few = ("--fixtures", "normal/f32/sum/1x17/*,normal/f32/sum/3x1000/*,normal/f32/sum/17x257/*,normal/f32/sum/33x33/*", "--claims", "fresh_process")
-    for subjects, name, words in (("by_longest", "by_longest", ": it ran cases and subjects in reverse"), ("by_first", "by_first", ""),
-                                  ("leads,bits/follows", "follows", ": it ran cases and subjects in reverse")):
+    for subjects, name, words in (("by_longest", "by_longest", ": in reverse, each case after another input"), ("by_first", "by_first", ""),
+                                  ("leads,bits/follows", "follows", ": in reverse, each case after another input"),
+                                  ("by_shape", "by_shape", ": in reverse, each case after another input")):
         code, out, err = verify("--guest", guest, "--subjects", f"bits/{subjects}", *few)
         assert code == 1 and re.search(f"REFUTED: bits/{name} on host violates fresh_process: .*: a new process gave results of hash .*{words}\n", out), (name, code, out, err)
         assert "REFUTED: bits/leads" not in out, out

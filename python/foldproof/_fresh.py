@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import importlib
 import json
 import os
@@ -101,7 +103,7 @@ def _settle(record: Record, other: Record | None, why: str) -> None:
     elif other["results_xxh3"] == record["results_xxh3"]:
         record["verdict"] = "held"
     else:
-        record.update(verdict="refuted", reason="different bits in a new process, which ran the cases in reverse")
+        record.update(verdict="refuted", reason="different bits in a new process, which ran the cases in reverse, each after another input")
         for row, (got, want) in enumerate(zip(other.get("results", ()), record.get("results", ()))):
             if got != want:
                 record.update(row=row, got=got, want=want)
@@ -128,6 +130,18 @@ def judge(fn: Callable[..., Any], asked: Dict[str, Any], judgements: List[Record
         _settle(record, found.get((record["case"], record["dtype"])), why)
 
 
+def _after_another(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Runs on another input of the same shape first, each term times -1/2: what the callable keeps by the shape shows then."""
+
+    @functools.wraps(fn)
+    def run(*arrays: Any) -> Any:
+        with contextlib.suppress(Exception):
+            fn(*(x * -0.5 for x in arrays))
+        return fn(*arrays)
+
+    return run
+
+
 def main() -> None:
     """Runs in the new process."""
     spec = json.load(sys.stdin)
@@ -143,7 +157,7 @@ def main() -> None:
             kept = ("case", "dtype", "verdict", "reason", "input_xxh3", "results_xxh3", "results")
             to.write(json.dumps({key: record[key] for key in kept if key in record}) + "\n")
 
-        judge_callable(found, claims="run_to_run", only="stays_in_bounds", fixtures=spec["cases"], _take=tell, _backwards=True, **spec["asked"])
+        judge_callable(_after_another(found), claims="run_to_run", only="stays_in_bounds", fixtures=spec["cases"], _take=tell, _backwards=True, **spec["asked"])
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bits.h"
 #include "contention.h"
 #include "footing.h"
 #include "known.h"
@@ -316,9 +317,33 @@ static fold_status judge_subject(const struct fold_round *round, struct opened *
   return status;
 }
 
+/* In a new process that goes backwards a guest first runs on another input of the same shape at the same place, each term
+ * times -1/2: so results that it keeps, by whatever it takes for the input, differ from those of a process that did not. How
+ * that run ends does not matter. Long inputs are left out, for most of the time would be spent on them. */
+static fold_status run_on_another(struct opened *opened, const struct fold_subject *subject) {
+  enum { MOST = 1 << 20 };
+  const struct fold_case *c = opened->c;
+  struct fold_rig *rig = &opened->rig[subject->engine];
+  struct fold_traces traces;
+  uint64_t now;
+  if (opened->ready[subject->engine].code != FOLD_OK || fold_case_all_elements(c) > MOST) return fold_ok();
+  for (unsigned k = 0; k < rig->inputs; k++) {
+    void *input = fold_rig_input_at(rig, k);
+    for (size_t i = 0; i < rig->in[k].n; i++) {
+      const double term = fold_bits_to_double(c->dtype, fold_bits_load(c->dtype, input, i));
+      fold_bits_store(c->dtype, input, i, fold_bits_from_double(c->dtype, -0.5 * term));
+    }
+  }
+  FOLD_TRY(fold_rig_load(rig));
+  (void)base_run(opened, subject, &traces);
+  return restore_input(opened, subject->engine, &now);
+}
+
 static fold_status record_subject(const struct fold_round *round, struct opened *opened) {
   struct fold_traces traces;
   struct fold_judgement judgement = fold_round_judgement(round, round->place, FOLD_CLAIMS);
+  if (round->selection->fresh && round->selection->backwards && judgement.subject->guest)
+    FOLD_TRY(run_on_another(opened, judgement.subject));
   fold_status base = base_run(opened, judgement.subject, &traces);
   if (base.code != FOLD_OK) return fail_base(round, opened, base);
   struct fold_traces after;

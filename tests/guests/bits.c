@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -51,6 +52,24 @@ static int by_first(call_of *call, void *context) {
 static uint64_t leaders;
 static int leads(call_of *call, void *context) { return (void)context, leaders++, sums(call, 1); }
 static int follows(call_of *call, void *context) { return (void)context, sums(call, leaders ? 8 : 1); }
+
+/* The first result of a shape, for ever. */
+static int by_shape(call_of *call, void *context) {
+  static struct {
+    uint64_t rows, cols;
+    float results[64];
+  } kept[32];
+  static size_t n;
+  size_t k = 0, most = sizeof kept / sizeof *kept;
+  (void)context;
+  if (call->rows > sizeof kept->results / sizeof *kept->results) return sums(call, 1);
+  while (k < n && (kept[k].rows != call->rows || kept[k].cols != call->cols)) k++;
+  if (k < n) return memcpy(call->out, kept[k].results, call->rows * sizeof(float)), FOLDPROOF_GUEST_OK;
+  if (sums(call, 1) != FOLDPROOF_GUEST_OK || n == most) return FOLDPROOF_GUEST_OK;
+  kept[n].rows = call->rows, kept[n].cols = call->cols;
+  memcpy(kept[n++].results, call->out, call->rows * sizeof(float));
+  return FOLDPROOF_GUEST_OK;
+}
 
 /* By the processors that the system lets it have. */
 static int by_processors(call_of *call, void *context) {
@@ -159,6 +178,7 @@ static const struct foldproof_guest_subject subjects[] = {
     SUBJECT("leads", "fresh_process", leads, NULL),
     SUBJECT("follows", "fresh_process", follows, NULL),
     SUBJECT(TEN(TEN("name_x")), "fresh_process", honest, NULL),
+    SUBJECT("by_shape", "fresh_process", by_shape, NULL),
     SUBJECT("by_processors", "launch_invariant", by_processors, NULL),
     SUBJECT("by_online", "launch_invariant", by_online, &online),
     SUBJECT("by_configured", "launch_invariant", by_online, &configured),

@@ -15,11 +15,17 @@ def row_sum(x):
     return x.sum(-1)
 
 longest = 0
+kept = {}
 
 def by_longest(x):
     global longest
     longest = max(longest, x.shape[1])
     return x.sum(-1) if longest < 500 else x.cumsum(-1)[:, -1]
+
+def by_shape(x):
+    if x.shape not in kept:
+        kept[x.shape] = x.sum(-1)
+    return kept[x.shape]
 
 def by_process(x):
     return row_sum(x) + x.dtype.type(os.getpid() % 2**20)
