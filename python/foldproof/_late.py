@@ -11,6 +11,7 @@ from . import _see
 
 _OF_A_LOOK, _OF_A_CALLABLE = 0.3, 1.0  # seconds, since its threads may never end
 _PAUSE = 0.0005
+_LOOKS, _OF_OTHERS = 3, 0.05  # at threads that were there before: a pool's, maybe, which is not seen to end its work
 
 
 def _bytes_of(value: Any) -> bytes:
@@ -24,16 +25,23 @@ class Late:
     def __init__(self) -> None:
         self._before = 0
         self._seconds = 0.0  # that were waited
+        self._others = 0  # how often others' threads were waited for
 
     def begin_run(self) -> None:
         self._before = _threads()
 
     def end_run(self, value: Any) -> Optional[bytes]:
-        """The results' bytes, if a thread of the run is still there and may be waited for."""
-        return _bytes_of(value) if _threads() > self._before and self._seconds < _OF_A_CALLABLE else None
+        """The results' bytes, if a thread that may write to them is there and may be waited for."""
+        now = _threads()
+        waits = now > self._before or (now > 0 and self._others < _LOOKS)
+        return _bytes_of(value) if waits and self._seconds < _OF_A_CALLABLE else None
 
     def is_written(self, value: Any, before: bytes) -> bool:
-        """Waits for the run's threads, and tells whether the results have changed."""
+        """Waits for the run's threads, or a moment for others, and tells whether the results have changed."""
+        if _threads() <= self._before:
+            self._others += 1
+            time.sleep(_OF_OTHERS)
+            return _bytes_of(value) != before
         begun = now = time.monotonic()
         end = begun + min(_OF_A_LOOK, _OF_A_CALLABLE - self._seconds)
         while _threads() > self._before and now < end:

@@ -3,6 +3,7 @@
 
 test_process.py LIBRARY FIXTURES SANITIZERS
 """
+import concurrent.futures
 import ctypes
 import decimal
 import gc
@@ -204,7 +205,19 @@ class State(unittest.TestCase):
                 start(done.wait)
             return row_sum(x)
 
-        for fn, told in ((adds_later, True), (spoils_later, True), (joins, False), (leaves_threads, False)):
+        def spoils_by_a_pool(x):
+            sums = row_sum(x)
+            pool.submit(lambda: (time.sleep(0.001), sums.fill(7)))
+            return sums
+
+        def waits_for_a_pool(x):
+            return pool.submit(row_sum, x).result()
+
+        pool = concurrent.futures.ThreadPoolExecutor(1)
+        self.addCleanup(pool.shutdown)
+        pool.submit(int).result()  # its thread is there before any call
+        for fn, told in ((adds_later, True), (spoils_later, True), (joins, False), (leaves_threads, False), (spoils_by_a_pool, True),
+                         (waits_for_a_pool, False)):
             threads, done = [], threading.Event()
             try:
                 refuted = {(r["claim"], r["reason"]) for r in judge(fn, only="leaves_no_trace", fixtures=ONE).judgements if r["verdict"] != "held"}
