@@ -192,6 +192,7 @@ def check_sequence(guest):
 
 
 def check_processors(guest):
+    check_held(guest, "pins", "stays_in_bounds", "--fixtures", "normal/f32/sum/3x1000/*,normal/f32/sum/17x257/*")
     few = ("--fixtures", "normal/f32/sum/3x1000/*,normal/f32/sum/17x257/*")
     if len(os.sched_getaffinity(0)) > 1:
         check_refuted(guest, "by_processors", "launch_invariant", "different bits with 1 thread", *few)

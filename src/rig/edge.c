@@ -2,7 +2,7 @@
  *
  * mincore calls a page of private memory resident if its entry in the page table is present (Linux, mm/mincore.c); a
  * first read makes it present, with the zero page. Some sandboxes call every page resident: a trial at the first use
- * finds that out.
+ * finds that out. mlockall makes all pages resident, those of an edge too: so a page that nobody reads is looked at beside it.
  */
 #include "edge.h"
 
@@ -48,6 +48,24 @@ static bool renew(unsigned char *edge, size_t bytes, int access) {
   return mmap(edge, bytes, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
+/* The page that nobody reads; NULL where there is none. */
+static unsigned char *unread;
+
+static void open_unread(void) {
+  size_t at, page = page_bytes();
+  if (!unread) {
+    void *new = mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (new != MAP_FAILED) unread = new;
+  } else if (find_resident(unread, page, false, &at)) {
+    (void)renew(unread, page, PROT_READ);
+  }
+}
+
+static bool all_are_resident(void) {
+  size_t at;
+  return unread && find_resident(unread, page_bytes(), false, &at);
+}
+
 static fold_status failed(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory to open a page and close it"); }
 
 fold_status fold_edge_open(unsigned char *edge, size_t bytes, bool *open) {
@@ -57,12 +75,14 @@ fold_status fold_edge_open(unsigned char *edge, size_t bytes, bool *open) {
   if (tells < 0) tells = try_one();
   if (!tells) return fold_ok();
   if (find_resident(edge, bytes, false, &at) && !renew(edge, bytes, PROT_NONE)) return failed();
+  open_unread();
   *open = mprotect(edge, bytes, PROT_READ) == 0;
   return *open ? fold_ok() : failed();
 }
 
 fold_status fold_edge_close(unsigned char *edge, size_t bytes, enum fold_edge which, bool *touched, size_t *at) {
-  *touched = find_resident(edge, bytes, which == FOLD_EDGE_BEFORE, at);
-  bool closed = *touched ? renew(edge, bytes, PROT_NONE) : mprotect(edge, bytes, PROT_NONE) == 0;
+  const bool resident = find_resident(edge, bytes, which == FOLD_EDGE_BEFORE, at);
+  *touched = resident && !all_are_resident();
+  bool closed = resident ? renew(edge, bytes, PROT_NONE) : mprotect(edge, bytes, PROT_NONE) == 0;
   return closed ? fold_ok() : failed();
 }

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -69,6 +70,15 @@ static int by_shape(call_of *call, void *context) {
   kept[n].rows = call->rows, kept[n].cols = call->cols;
   memcpy(kept[n++].results, call->out, call->rows * sizeof(float));
   return FOLDPROOF_GUEST_OK;
+}
+
+/* Pins all memory while it works, as for DMA: what lies beside its arguments too. */
+static int pins(call_of *call, void *context) {
+  (void)context;
+  mlockall(MCL_CURRENT);
+  const int status = sums(call, 1);
+  munlockall();
+  return status;
 }
 
 /* By the processors that the system lets it have. */
@@ -179,6 +189,7 @@ static const struct foldproof_guest_subject subjects[] = {
     SUBJECT("follows", "fresh_process", follows, NULL),
     SUBJECT(TEN(TEN("name_x")), "fresh_process", honest, NULL),
     SUBJECT("by_shape", "fresh_process", by_shape, NULL),
+    SUBJECT("pins", "stays_in_bounds", pins, NULL),
     SUBJECT("by_processors", "launch_invariant", by_processors, NULL),
     SUBJECT("by_online", "launch_invariant", by_online, &online),
     SUBJECT("by_configured", "launch_invariant", by_online, &configured),
