@@ -292,6 +292,8 @@ def reduction(fn: Optional[Callable[..., Any]] = None, /, **asked: Any) -> Calla
     def decorate(fn: Callable[..., Any]) -> Callable[..., None]:
         if hasattr(fn, "foldproof_subjects"):
             raise TypeError(f"{fn.__name__} is decorated twice: write a test for each, by foldproof.reductions of what both judge")
+        if isinstance(fn, classmethod):
+            raise TypeError(f"{fn.__name__} is a classmethod, which is no function before its class is made: {_NO_SELF}")
         test = _test_of({"": fn}, dict(asked), next(iter(inspect.signature(fn).parameters), "") == "self")
         test.__name__, test.__qualname__ = fn.__name__, fn.__qualname__
         test.__doc__, test.__module__ = fn.__doc__, fn.__module__

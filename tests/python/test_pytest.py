@@ -263,6 +263,7 @@ REFUSED = {
     "@foldproof.reduction(clams='bounded')": "'clams' is no option of foldproof.verify: it has problem, dtypes,",
     "@foldproof.reduction(_take=print)": "'_take' is no option of foldproof.verify",
     "@foldproof.reduction\n@foldproof.reduction": "test_it is decorated twice",
+    "@foldproof.reduction\n@classmethod": "test_it is a classmethod, which is no function before its class is made: in a class write",
 }
 TAKES = """
 import foldproof
