@@ -66,7 +66,7 @@ struct foldproof_guest_call {
   char *why;        /* room for a line that says why a run failed or is not supported, of */
   size_t why_bytes; /* so many bytes */
   /* Element (r, c) of an input lies at r * row_stride + c * col_stride elements: cols and 1, unless the table says that
-   * the subject takes others. */
+   * the subject takes others; all rows are one row of memory where row_stride is 0. */
   uint64_t row_stride, col_stride;
 };
 

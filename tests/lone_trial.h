@@ -22,7 +22,7 @@ static struct {
 static size_t case_cols;
 
 static inline double term(const struct fold_call *call, size_t r, size_t c) {
-  const size_t rows = call->row_stride ? call->row_stride : call->cols, cols = call->col_stride ? call->col_stride : 1;
+  const size_t rows = call->col_stride ? call->row_stride : call->cols, cols = call->col_stride ? call->col_stride : 1;
   const size_t at = r * rows + c * cols;
   return fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, at)) *
          (call->other ? fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->other, at)) : 1);

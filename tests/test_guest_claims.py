@@ -69,6 +69,7 @@ def check_shapes(guest):
     check_refuted(guest, "by_what_follows", "length_invariant", "the row's first 500 terms, as an array, gave different bits than in the row", *row)
     check_refuted(guest, "by_blocks", "padding_invariant", "different bits with 1 identity element appended to a row of 1000", *row)
     check_refuted(guest, "by_strides", "stride_invariant", "different bits with rows 2000 elements apart and terms 2", *row)
+    check_refuted(guest, "unless_broadcast", "stride_invariant", "different bits with rows 0 elements apart, all of them one row of memory", *row)
     for claim in ("length_invariant", "padding_invariant"):
         check_held(guest, "honest", claim, *rows)
     for claim in ("length_invariant", "padding_invariant", "stride_invariant"):

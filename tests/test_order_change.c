@@ -36,7 +36,7 @@ static float add_row(const float *x, const float *y, size_t n, size_t step, size
 }
 
 static fold_status add(const struct fold_subject *subject, const struct fold_call *call) {
-  const size_t row_step = call->row_stride ? call->row_stride : call->cols,
+  const size_t row_step = call->col_stride ? call->row_stride : call->cols,
                step = call->col_stride ? call->col_stride : 1;
   (void)subject;
   seen.cols = call->cols;

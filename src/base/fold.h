@@ -165,8 +165,8 @@ struct fold_call {
    * x cols, contiguous; every rank gets all `rows` results. comm is NULL for all other calls. */
   struct fold_comm *comm;
   size_t first_col, all_cols;
-  /* Element (r, c) of an input lies at r * row_stride + c * col_stride; 0: rows x cols, contiguous. A subject that
-   * takes no strides gets only contiguous inputs. */
+  /* Element (r, c) of an input lies at r * row_stride + c * col_stride; all rows are one where row_stride is 0. col_stride
+   * is 0 for rows x cols, contiguous; a subject that takes no strides gets only these. */
   size_t row_stride, col_stride;
   const unsigned char
       *poison; /* of a judged run on the host: what calls the subject soils the stack (soil.h); else NULL */

@@ -7,6 +7,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bits.h"
@@ -15,6 +16,7 @@
 /* rows x cols elements of each input, element (r, c) at r * row_stride + c * col_stride. */
 struct shape {
   size_t rows, cols, row_stride, col_stride;
+  bool repeats; /* each row has the terms of the case's first one */
 };
 
 static size_t extent(const struct shape *s) {
@@ -43,8 +45,9 @@ static fold_status lay_shape(const struct fold_trial *trial, const struct shape 
     for (size_t i = 0; i < rig->in[k].n; i++) fold_bits_store(c->dtype, to, i, nan);
     for (size_t row = 0; row < s->rows; row++)
       for (size_t col = 0; col < s->cols; col++)
-        fold_bits_store(c->dtype, to, row * s->row_stride + col * s->col_stride,
-                        col < c->cols ? fold_bits_load(c->dtype, from, row * c->cols + col) : more(c, k));
+        fold_bits_store(
+            c->dtype, to, row * s->row_stride + col * s->col_stride,
+            col < c->cols ? fold_bits_load(c->dtype, from, (s->repeats ? 0 : row) * c->cols + col) : more(c, k));
   }
   return fold_rig_load(rig);
 }
@@ -80,10 +83,19 @@ static size_t rows_of(const struct fold_case *c, size_t row_elements) {
   return c->rows < most ? c->rows : most;
 }
 
-/* Closes the rig in any case; false where the finding is closed. */
-static bool compare(struct fold_trial *trial, struct fold_rig *rig, fold_status status, const void *got,
-                    const void *want, size_t rows, const char *what, struct fold_finding *finding) {
-  fold_rig_close(rig);
+/* Runs in memory of its own, with elements of `more` behind the case's terms. */
+static fold_status run_laid(struct fold_trial *trial, const struct shape *s, beyond *more, bool strides, void *got) {
+  struct fold_rig rig = {0};
+  fold_status status = open_shape(trial, extent(s), s->rows, &rig);
+  if (status.code == FOLD_OK) status = lay_shape(trial, s, more, &rig);
+  if (status.code == FOLD_OK) status = run_shape(trial, &rig, s, s->cols, strides, got);
+  fold_rig_close(&rig);
+  return status;
+}
+
+/* False where the finding is closed. */
+static bool compare(struct fold_trial *trial, fold_status status, const void *got, const void *want, size_t rows,
+                    const char *what, struct fold_finding *finding) {
   if (status.code != FOLD_OK) fold_find_failed(finding, status);
   return status.code == FOLD_OK && fold_find_same(finding, fold_trial_result_dtype(trial), got, want, rows, what);
 }
@@ -118,14 +130,15 @@ static bool judge_prefix(struct fold_trial *trial, size_t n, struct fold_finding
   fold_status status = fold_trial_run_part(trial, 0, 1, n, &in_front);
   for (unsigned zeros = 0; zeros <= ZEROS && status.code == FOLD_OK; zeros += ZEROS) {
     struct fold_rig rig = {0};
-    const struct shape s = {1, n, n, 1};
+    const struct shape s = {1, n, n, 1, false};
     status = open_shape(trial, n + zeros, 1, &rig);
     if (status.code == FOLD_OK) status = lay_shape(trial, &s, zero, &rig);
     if (status.code == FOLD_OK) status = append_zeros(&rig, n);
     if (status.code == FOLD_OK) status = run_shape(trial, &rig, &s, n, false, &got);
     snprintf(what, sizeof what, "the row's first %zu term%s, %s, gave different bits than in the row", n,
              n == 1 ? "" : "s", zeros ? "in front of zeros" : "as an array");
-    if (compare(trial, &rig, status, &got, &in_front, 1, what, finding)) continue;
+    fold_rig_close(&rig);
+    if (compare(trial, status, &got, &in_front, 1, what, finding)) continue;
     take_front(trial, n, zeros);
     return false;
   }
@@ -164,15 +177,12 @@ static uint64_t identity(const struct fold_case *c, unsigned k) {
 static bool judge_padded(struct fold_trial *trial, size_t more, beyond *with, struct fold_finding *finding) {
   const struct fold_case *c = trial->c;
   const size_t cols = c->cols + more;
-  const struct shape s = {rows_of(c, cols), cols, cols, 1};
-  struct fold_rig rig = {0};
+  const struct shape s = {rows_of(c, cols), cols, cols, 1, false};
   char what[120];
   snprintf(what, sizeof what, "different bits with %zu %s%s appended to a row of %zu", more,
            with == zero ? "zero" : "identity element", more == 1 ? "" : "s", c->cols);
-  fold_status status = open_shape(trial, extent(&s), s.rows, &rig);
-  if (status.code == FOLD_OK) status = lay_shape(trial, &s, with, &rig);
-  if (status.code == FOLD_OK) status = run_shape(trial, &rig, &s, cols, false, trial->other);
-  if (compare(trial, &rig, status, trial->other, trial->got, s.rows, what, finding)) return true;
+  const fold_status status = run_laid(trial, &s, with, false, trial->other);
+  if (compare(trial, status, trial->other, trial->got, s.rows, what, finding)) return true;
   const struct fold_order_side plain = {.rows = c->rows, .row = finding->row, .at = "as they are"};
   struct fold_order_side padded = {.rows = s.rows, .row = finding->row, .more = more, .more_zeros = with == zero};
   snprintf(padded.at, sizeof padded.at, "with %zu %s%s appended", more, with == zero ? "zero" : "identity element",
@@ -206,19 +216,30 @@ void fold_judge_padding_invariant(struct fold_trial *trial, struct fold_finding 
 /* ---- stride_invariant ---- */
 
 static bool judge_strides(struct fold_trial *trial, struct shape s, struct fold_finding *finding) {
-  struct fold_rig rig = {0};
   char what[120];
   snprintf(what, sizeof what, "different bits with rows %zu elements apart and terms %zu", s.row_stride, s.col_stride);
-  fold_status status = open_shape(trial, extent(&s), s.rows, &rig);
-  if (status.code == FOLD_OK) status = lay_shape(trial, &s, zero, &rig);
-  if (status.code == FOLD_OK) status = run_shape(trial, &rig, &s, s.cols, true, trial->other);
-  if (compare(trial, &rig, status, trial->other, trial->got, s.rows, what, finding)) return true;
+  const fold_status status = run_laid(trial, &s, zero, true, trial->other);
+  if (compare(trial, status, trial->other, trial->got, s.rows, what, finding)) return true;
   const struct fold_order_side plain = {.rows = trial->c->rows, .row = finding->row, .at = "contiguous"};
   struct fold_order_side apart = {
       .rows = s.rows, .row = finding->row, .row_stride = s.row_stride, .col_stride = s.col_stride};
   snprintf(apart.at, sizeof apart.at, "with rows %zu elements apart and terms %zu", s.row_stride, s.col_stride);
   fold_trial_take_sides(trial, s.cols, &plain, &apart);
   return false;
+}
+
+/* Rows that are one row of memory again and again, as broadcasts make them, against as many copies of it. */
+static bool judge_broadcast(struct fold_trial *trial, size_t rows, struct fold_finding *finding) {
+  const size_t cols = trial->c->cols;
+  const struct shape copies = {rows, cols, cols, 1, true}, one = {rows, cols, 0, 1, true};
+  void *want = malloc(rows * sizeof(uint64_t));
+  fold_status status = want ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", rows);
+  if (status.code == FOLD_OK) status = run_laid(trial, &copies, zero, false, want);
+  if (status.code == FOLD_OK) status = run_laid(trial, &one, zero, true, trial->other);
+  const bool same = compare(trial, status, trial->other, want, rows,
+                            "different bits with rows 0 elements apart, all of them one row of memory", finding);
+  free(want);
+  return same;
 }
 
 void fold_judge_stride_invariant(struct fold_trial *trial, struct fold_finding *finding) {
@@ -230,10 +251,10 @@ void fold_judge_stride_invariant(struct fold_trial *trial, struct fold_finding *
   const size_t cols = trial->c->cols, rows = rows_of(trial->c, 3 * cols + 1);
   /* Rows with gaps, so that their place in a cache line changes from row to row, or stays; every second and third term;
    * columns. */
-  const struct shape shapes[] = {{rows, cols, cols + 1, 1}, {rows, cols, (cols / 64 + 1) * 64, 1},
-                                 {rows, cols, 2 * cols, 2}, {rows, cols, 3 * cols + 1, 3},
-                                 {rows, cols, 1, rows},     {rows, cols, 1, rows + 3}};
-  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-    if (!judge_strides(trial, shapes[i], finding)) return;
+  const size_t steps[][2] = {{cols + 1, 1}, {(cols / 64 + 1) * 64, 1}, {2 * cols, 2}, {3 * cols + 1, 3}, {1, rows},
+                             {1, rows + 3}};
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+    if (!judge_strides(trial, (struct shape){rows, cols, steps[i][0], steps[i][1], false}, finding)) return;
+  if (rows > 1 && !judge_broadcast(trial, rows, finding)) return;
   fold_find_held(finding);
 }

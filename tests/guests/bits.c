@@ -156,6 +156,13 @@ static int by_strides(call_of *call, void *context) {
   return (void)context, strided(call, call->col_stride > 1 ? 8 : 1);
 }
 
+/* A stride of 0 is none that was given. */
+static int unless_broadcast(call_of *call, void *context) {
+  struct foldproof_guest_call usual = *call;
+  if (usual.row_stride == 0) usual.row_stride = usual.cols;
+  return (void)context, strided(&usual, 1);
+}
+
 static uint64_t nine = 9, few = 512, many = 40000, awkward = 1111, longest, first;
 #define TEN(word) word word word word word word word word word word
 #define SUBJECT(id, promises, function, what) \
@@ -204,6 +211,7 @@ static const struct foldproof_guest_subject subjects[] = {
     SUBJECT("by_blocks", "padding_invariant", by_blocks, NULL),
     SUBJECT("no_strides", "stride_invariant", honest, NULL),
     {.name = "bits/any_strides", .claims = "bounded,reproducible", .run = any_strides, .strides = 1},
+    {.name = "bits/unless_broadcast", .claims = "stride_invariant", .run = unless_broadcast, .strides = 1},
     {.name = "bits/by_strides", .claims = "stride_invariant", .run = by_strides, .strides = 1},
     {.name = "bits/other_at_28", .problems = "dot", .claims = "alignment_invariant", .run = other_at_28},
 };
