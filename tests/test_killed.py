@@ -100,7 +100,7 @@ def check_worker(folder, number):
     run = start(folder, STAYS_IN=4)
     try:
         until = time.monotonic() + LIMIT
-        while len(written(folder)) < 3 and time.monotonic() < until and run.poll() is None:
+        while (len(written(folder)) < 3 or calls(folder) < 4) and time.monotonic() < until and run.poll() is None:
             time.sleep(0.02)
     finally:
         run.send_signal(number)
