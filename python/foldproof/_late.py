@@ -24,6 +24,7 @@ class Late:
 
     def __init__(self) -> None:
         self._before = 0
+        self._for_others = False  # the wait is for threads that were there before
         self._seconds = 0.0  # that were waited
         self._others = 0  # how often others' threads were waited for
 
@@ -33,18 +34,16 @@ class Late:
     def end_run(self, value: Any) -> Optional[bytes]:
         """The results' bytes, if a thread that may write to them is there and may be waited for."""
         now = _threads()
-        waits = now > self._before or (now > 0 and self._others < _LOOKS)
+        self._for_others = now <= self._before
+        waits = now > 0 and (not self._for_others or self._others < _LOOKS)
         return _bytes_of(value) if waits and self._seconds < _OF_A_CALLABLE else None
 
     def is_written(self, value: Any, before: bytes) -> bool:
         """Waits for the run's threads, or a moment for others, and tells whether the results have changed."""
-        if _threads() <= self._before:
-            self._others += 1
-            time.sleep(_OF_OTHERS)
-            return _bytes_of(value) != before
+        self._others += self._for_others
         begun = now = time.monotonic()
-        end = begun + min(_OF_A_LOOK, _OF_A_CALLABLE - self._seconds)
-        while _threads() > self._before and now < end:
+        end = begun + min(_OF_OTHERS if self._for_others else _OF_A_LOOK, _OF_A_CALLABLE - self._seconds)
+        while now < end and (self._for_others or _threads() > self._before):
             time.sleep(_PAUSE)
             now = time.monotonic()
         self._seconds += now - begun
