@@ -316,6 +316,34 @@ Test(judge_evidence, a_result_is_weighed_by_each_subjects_own_bound) {
   }
 }
 
+/* A product's bound is that of its own order: in sequence the first partial product is subnormal and loses bits, from the other end
+ * none does. */
+Test(judge_evidence, a_product_is_weighed_by_each_subjects_own_order) {
+  static const float terms[] = {0x1.4cp-80f, 0x1.b4p-66f, 0x1p60f, 0x1p60f};
+  const volatile float lossy = terms[0] * terms[1];
+  const float got = lossy * 0x1p60f * 0x1p60f;
+  struct literal l;
+  const uint64_t claims = FOLD_CLAIM(FOLD_BOUNDED);
+  struct fold_subject subjects[3] = {plant(got, "host/sequential", FOLD_PLAIN, claims),
+                                     plant(got, "host/reverse", FOLD_PLAIN, claims),
+                                     plant(got, "host/sequential", FOLD_PLAIN, claims)};
+  struct fold_registry registry = {subjects, 3};
+  struct tally t, first;
+  subjects[0].name = "loses bits";
+  subjects[1].name = "loses none";
+  subjects[2].name = "loses bits too";
+  for (size_t i = 0; i < 3; i++) subjects[i].ops = 1u << FOLD_PROD;
+  literal_case(&l, 4, terms);
+  l.c.op = FOLD_PROD;
+  cr_assert_eq(tally_verify(&registry, "loses bits", false, &l.cases, &first).code, FOLD_OK);
+  cr_assert_eq(tally_verify(&registry, NULL, false, &l.cases, &t).code, FOLD_OK);
+  cr_expect(first.count[FOLD_BOUNDED][FOLD_HELD] == 1, "%s", first.last[FOLD_BOUNDED].reason);
+  cr_expect(t.count[FOLD_BOUNDED][FOLD_HELD] == 2 && t.count[FOLD_BOUNDED][FOLD_REFUTED] == 1, "%zu held: %s",
+            t.count[FOLD_BOUNDED][FOLD_HELD], t.last[FOLD_BOUNDED].reason);
+  cr_assert_eq(tally_verify(&registry, "loses bits*", false, &l.cases, &t).code, FOLD_OK);
+  cr_expect_eq(t.last[FOLD_BOUNDED].fraction, first.last[FOLD_BOUNDED].fraction);
+}
+
 /* The same where each row is right: its distance from the exact sum is told. */
 Test(judge_evidence, of_rounded_sums_the_evidence_is_the_worst_rows) {
   static const enum fold_claim_id claims[] = {FOLD_FAITHFUL, FOLD_CORRECTLY_ROUNDED};

@@ -59,11 +59,12 @@ uint64_t fold_results_hash(enum fold_dtype dtype, const void *results, size_t ro
 
 enum { FOLD_WEIGHED = 2 }; /* results that are kept for a row */
 
-/* A result that was within its bound. If another subject of the same height and arithmetic gives it too, it need not be
- * weighed again. */
+/* A result that its bound allows. If another subject of the same height, arithmetic and, for a product, order gives
+ * it too, it need not be weighed again. */
 struct fold_weighed {
   bool known;
   struct fold_arithmetic how;
+  const struct fold_order *order;
   uint64_t height, got;
   double ulps, fraction;
 };
@@ -116,7 +117,8 @@ struct fold_weighing {
   const struct fold_truth *truth;
   struct fold_arithmetic how;
   uint64_t height;
-  const struct fold_running_product *running; /* for a product in a known order; else NULL */
+  const struct fold_order *order;             /* of a product whose order is known; else NULL */
+  const struct fold_running_product *running; /* what that order gives; else NULL */
   size_t row;                                 /* its number, for the finding */
   uint64_t got;
   /* The outcome, for a finite result: */

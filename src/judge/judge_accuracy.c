@@ -129,35 +129,40 @@ fold_status fold_evidence_height(const struct fold_evidence *e, uint64_t *height
   return fold_ok();
 }
 
-/* What the declared order makes of a product, for a tighter bound; NULL where there is none. */
-static fold_status run_product(const struct fold_evidence *e, size_t row, struct fold_running_product *room,
-                               const struct fold_running_product **running) {
+/* The declared order of a product, which gives a tighter bound; NULL where there is none. */
+static const struct fold_order *product_order(const struct fold_evidence *e) {
   const struct fold_case *c = e->truths->c;
-  const struct fold_order *order = e->subject->order ? fold_order_find(e->subject->order) : NULL;
-  const unsigned char *input = e->truths->input;
   const bool usual = fold_subject_accumulator(e->subject, c->dtype) == fold_accumulator_of(c->dtype);
-  *running = NULL;
-  if (order == NULL || c->op != FOLD_PROD || e->subject->method != FOLD_PLAIN || !usual) return fold_ok();
-  *running = room;
-  return fold_order_running_product(order, c->dtype, input + row * c->cols * fold_dtype_size(c->dtype), c->cols, room);
+  if (!e->subject->order || c->op != FOLD_PROD || e->subject->method != FOLD_PLAIN || !usual) return NULL;
+  return fold_order_find(e->subject->order);
 }
 
-/* Finds the same result of the same row among those weighed by the same bound. Products are left out: their bound
- * depends on the order. */
+/* What that order makes of the row's product. */
+static fold_status run_product(const struct fold_truths *truths, struct fold_weighing *w,
+                               struct fold_running_product *room) {
+  const struct fold_case *c = truths->c;
+  const unsigned char *input = truths->input;
+  if (w->order == NULL) return fold_ok();
+  w->running = room;
+  return fold_order_running_product(w->order, c->dtype, input + w->row * c->cols * fold_dtype_size(c->dtype), c->cols,
+                                    room);
+}
+
+/* Finds the same result of the same row among those weighed by the same bound. */
 static const struct fold_weighed *find_weighed(const struct fold_truths *truths, const struct fold_weighing *w) {
   const struct fold_weighed *at = truths->weighed[w->row];
-  for (size_t i = 0; i < FOLD_WEIGHED && truths->c->op != FOLD_PROD; i++)
-    if (at[i].known && at[i].got == w->got && at[i].height == w->height && fold_arithmetic_same(at[i].how, w->how))
+  for (size_t i = 0; i < FOLD_WEIGHED; i++)
+    if (at[i].known && at[i].got == w->got && at[i].height == w->height && at[i].order == w->order &&
+        fold_arithmetic_same(at[i].how, w->how))
       return &at[i];
   return NULL;
 }
 
-/* Keeps a result that was within its bound. */
+/* Keeps a result that is allowed. */
 static void keep_weighed(struct fold_truths *truths, const struct fold_weighing *w) {
   struct fold_weighed *at = truths->weighed[w->row];
-  if (isnan(w->ulps)) return;
   memmove(at + 1, at, (FOLD_WEIGHED - 1) * sizeof *at);
-  at[0] = (struct fold_weighed){true, w->how, w->height, w->got, w->ulps, w->fraction};
+  at[0] = (struct fold_weighed){true, w->how, w->order, w->height, w->got, w->ulps, w->fraction};
 }
 
 /* One row against its bound: false when it is refuted. FOLD_UNSUPPORTED, with the reason, when it has no bound. */
@@ -170,10 +175,11 @@ static bool judge_row(const struct fold_evidence *e, struct fold_weighing *w, st
   const struct fold_weighed *before = find_weighed(truths, w);
   *status = fold_truths_row(truths, row, &w->truth);
   if (before) {
-    keep_worst(finding, row, w->got, w->truth->rounded[w->how.result], before->ulps, before->fraction);
+    if (!isnan(before->ulps)) /* an infinity or a NaN has no error */
+      keep_worst(finding, row, w->got, w->truth->rounded[w->how.result], before->ulps, before->fraction);
     return true;
   }
-  if (status->code == FOLD_OK) *status = run_product(e, row, &room, &w->running);
+  if (status->code == FOLD_OK) *status = run_product(truths, w, &room);
   if (status->code != FOLD_OK) return true;
   bool right = fold_weigh(w, finding, status);
   w->running = NULL;
@@ -186,6 +192,7 @@ bool fold_refutes_row(const struct fold_evidence *e, size_t row) {
   struct fold_weighing w;
   fold_weighing_init(&w);
   w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
+  w.order = product_order(e);
   fold_status status = fold_evidence_height(e, &w.height);
   bool refuted = status.code == FOLD_OK && !judge_row(e, &w, &finding, row, &status);
   fold_weighing_free(&w);
@@ -213,6 +220,7 @@ void fold_judge_bounded(const struct fold_evidence *e, struct fold_finding *find
   bool right = true;
   fold_weighing_init(&w);
   w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
+  w.order = product_order(e);
   if (finding->rows > 0) failure = fold_evidence_height(e, &w.height);
   bool known = failure.code == FOLD_OK;
   for (size_t row = 0; row < finding->rows && known && right; row++) {
