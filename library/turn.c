@@ -18,7 +18,7 @@ static fold_status on_own_footing(fold_status (*work)(void *), void *context) {
   fold_footing_reset();
   fold_status status = work(context);
   char changed[80] = "";
-  fold_surroundings_end(changed); /* changed by runs after the last look: not reported */
+  fold_surroundings_end(true, changed); /* changed by runs after the last look: not reported */
   fold_footing_reset();           /* ends OpenMP's other threads */
   uselocale(former);
   freelocale(usual);

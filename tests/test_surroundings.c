@@ -118,7 +118,7 @@ static void begin(void) {
 
 static void try_row(size_t i) {
   char changed[80] = "";
-  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  cr_assert_eq(fold_surroundings_keep(true).code, FOLD_OK);
   rows[i].leave();
   for (enum fold_look look = FOLD_LOOK_SHORT; look < rows[i].look; look++) {
     fold_surroundings_restore(look, changed);
@@ -137,7 +137,7 @@ Test(surroundings, what_a_run_leaves_is_named_and_put_back) {
     char changed[80] = "";
     begin();
     try_row(i);
-    fold_surroundings_end(changed);
+    fold_surroundings_end(true, changed);
     cr_expect_str_empty(changed, "row %zu: %s stays", i, changed);
   }
 }
@@ -153,7 +153,7 @@ Test(surroundings, what_run_after_run_leaves_is_put_back_each_time) {
 Test(surroundings, variables_are_moved_once_and_not_before_they_have_changed) {
   char changed[80] = "", **places[3];
   begin();
-  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  cr_assert_eq(fold_surroundings_keep(true).code, FOLD_OK);
   char **const before = environ;
   fold_surroundings_restore(FOLD_LOOK_WHOLE, changed);
   cr_expect_eq(environ, before);
@@ -168,7 +168,7 @@ Test(surroundings, variables_are_moved_once_and_not_before_they_have_changed) {
 Test(surroundings, what_is_named_already_stays_named) {
   char changed[80] = "the rounding mode";
   begin();
-  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  cr_assert_eq(fold_surroundings_keep(true).code, FOLD_OK);
   leave_all();
   fold_surroundings_restore(FOLD_LOOK_WHOLE, changed);
   cr_expect_str_eq(changed, "the rounding mode");
@@ -179,7 +179,7 @@ Test(surroundings, a_long_name_is_cut) {
   char name[200], changed[80] = "";
   memset(name, 'N', sizeof name);
   name[sizeof name - 1] = '\0';
-  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  cr_assert_eq(fold_surroundings_keep(true).code, FOLD_OK);
   setenv(name, "1", 1);
   fold_surroundings_restore(FOLD_LOOK_WHOLE, changed);
   cr_expect(strncmp(changed, OF("NNN"), strlen(OF("NNN"))) == 0 && strlen(changed) == 79, "%s", changed);
@@ -254,9 +254,9 @@ Test(surroundings, what_the_end_of_a_trial_finds_is_named_and_put_back) {
   const unsigned n_files = files_open() + 2; /* the current folder's and the root's stay open */
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
     char changed[80] = "";
-    cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+    cr_assert_eq(fold_surroundings_keep(true).code, FOLD_OK);
     ends[i].leave();
-    fold_surroundings_end(changed);
+    fold_surroundings_end(true, changed);
     fold_surroundings_forget(); /* which closes what was kept open */
     const cpu_set_t now = processors();
     cr_expect_str_eq(changed, ends[i].name, "row %zu: %s", i, changed);
@@ -286,9 +286,9 @@ Test(surroundings, a_process_with_few_descriptors_or_privileges_is_left) {
     const pid_t child = fork();
     if (child == 0) {
       char changed[80] = "";
-      const bool kept = fold_surroundings_keep().code == FOLD_OK;
+      const bool kept = fold_surroundings_keep(true).code == FOLD_OK;
       wild[i].leave();
-      fold_surroundings_end(changed);
+      fold_surroundings_end(true, changed);
       _exit(!kept || strcmp(changed, wild[i].name) != 0         ? 1
             : fold_surroundings_are_spoilt() == !!*wild[i].name ? 0
                                                                 : 2);
@@ -303,14 +303,14 @@ Test(surroundings, a_process_with_few_descriptors_or_privileges_is_left) {
 Test(surroundings, what_is_changed_between_subjects_is_no_subjects) {
   char changed[80] = "";
   begin();
-  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  cr_assert_eq(fold_surroundings_keep(true).code, FOLD_OK);
   const unsigned n_files = files_open();
-  fold_surroundings_end(changed);
+  fold_surroundings_end(true, changed);
   leave_all();
   fold_surroundings_restore(FOLD_LOOK_WHOLE, changed);
-  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  cr_assert_eq(fold_surroundings_keep(true).code, FOLD_OK);
   cr_expect_eq(files_open(), n_files, "the former folder's is closed");
-  fold_surroundings_end(changed);
+  fold_surroundings_end(true, changed);
   cr_expect_str_empty(changed);
   cr_expect_str_eq(getenv("FOLD_NEW"), "4");
 }
@@ -319,7 +319,7 @@ Test(surroundings, what_is_changed_between_subjects_is_no_subjects) {
 Test(surroundings, another_root_folder_is_named_and_put_back) {
   char changed[80] = "", folder[PATH_MAX] = "";
   begin();
-  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  cr_assert_eq(fold_surroundings_keep(true).code, FOLD_OK);
   if (chdir("/proc") != 0 || chroot("/tmp") != 0) cr_skip("only a privileged user may have another root folder");
   fold_surroundings_restore(FOLD_LOOK_SHORT, changed);
   cr_expect_str_empty(changed);
@@ -329,7 +329,7 @@ Test(surroundings, another_root_folder_is_named_and_put_back) {
             folder);
   cr_expect(!fold_surroundings_are_spoilt());
   changed[0] = '\0';
-  fold_surroundings_end(changed);
+  fold_surroundings_end(true, changed);
   cr_expect_str_empty(changed);
 }
 
@@ -347,7 +347,7 @@ static int stay_in_another_root(void) {
 Test(surroundings, a_root_folder_that_can_not_be_put_back_spoils_it) {
   int how;
   begin();
-  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  cr_assert_eq(fold_surroundings_keep(true).code, FOLD_OK);
   const pid_t child = fork();
   if (child == 0) _exit(stay_in_another_root());
   cr_assert_eq(waitpid(child, &how, 0), child);
@@ -361,14 +361,33 @@ Test(surroundings, limits_that_change_between_subjects_are_told_unless_the_harne
     char changed[80] = "";
     begin();
     fold_surroundings_forget();
-    cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
-    fold_surroundings_end(changed);
+    cr_assert_eq(fold_surroundings_keep(true).code, FOLD_OK);
+    fold_surroundings_end(true, changed);
     cr_expect_str_empty(changed);
     lower(RLIMIT_NOFILE, (rlim_t)(64 - forgets));
     if (forgets) fold_surroundings_forget();
-    cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
-    fold_surroundings_end(changed);
+    cr_assert_eq(fold_surroundings_keep(true).code, FOLD_OK);
+    fold_surroundings_end(true, changed);
     cr_expect_str_eq(changed, forgets ? "" : "the process's limit of open files");
+  }
+}
+
+/* A device's library installs a handler in a subject's first run there: the host's next subject is not blamed for it. */
+Test(surroundings, what_a_devices_library_changes_is_not_told_of_the_host) {
+  for (int known = 0; known <= 1; known++) {
+    char changed[80] = "";
+    begin();
+    for (int host = 1; host >= 0; host--) {
+      if (host && !known) continue; /* a first run on the device */
+      cr_assert_eq(fold_surroundings_keep(host).code, FOLD_OK);
+      if (!host) signal(SIGUSR2, SIG_IGN);
+      fold_surroundings_end(host, changed);
+    }
+    cr_assert_eq(fold_surroundings_keep(true).code, FOLD_OK);
+    fold_surroundings_end(true, changed);
+    cr_expect_str_empty(changed, "%s", changed);
+    cr_expect_eq(signal(SIGUSR2, SIG_DFL), SIG_IGN, "it was taken away");
+    fold_surroundings_forget();
   }
 }
 
@@ -376,11 +395,11 @@ Test(surroundings, limits_that_change_between_subjects_are_told_unless_the_harne
 static int tell_a_new_session(void) {
   char first[80] = "", second[80] = "";
   begin();
-  fold_surroundings_keep();
+  fold_surroundings_keep(true);
   if (setsid() < 0) return 99;
-  fold_surroundings_end(first);
-  fold_surroundings_keep();
-  fold_surroundings_end(second);
+  fold_surroundings_end(true, first);
+  fold_surroundings_keep(true);
+  fold_surroundings_end(true, second);
   return strcmp(first, "the process's group or session") != 0 ? 1 : second[0] != '\0' ? 2 : 0;
 }
 
@@ -397,7 +416,7 @@ Test(surroundings, what_cannot_be_put_back_is_told_once) {
 Test(surroundings, a_folder_that_is_renamed_or_removed_is_not_left) {
   char folder[] = "/tmp/fold-process-XXXXXX", other[sizeof folder + 6], changed[80] = "", now[PATH_MAX];
   cr_assert(mkdtemp(folder) && chdir(folder) == 0);
-  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  cr_assert_eq(fold_surroundings_keep(true).code, FOLD_OK);
   snprintf(other, sizeof other, "%s-other", folder);
   cr_assert_eq(rename(folder, other), 0);
   fold_surroundings_restore(FOLD_LOOK_WHOLE, changed);
@@ -410,9 +429,9 @@ Test(surroundings, a_folder_that_is_renamed_or_removed_is_not_left) {
   cr_assert_eq(rmdir(other), 0);
   fold_surroundings_restore(FOLD_LOOK_WHOLE, changed);
   cr_expect_str_empty(changed, "%s", changed);
-  fold_surroundings_end(changed);
-  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK); /* there */
-  fold_surroundings_end(changed);
+  fold_surroundings_end(true, changed);
+  cr_assert_eq(fold_surroundings_keep(true).code, FOLD_OK); /* there */
+  fold_surroundings_end(true, changed);
   cr_expect_str_empty(changed, "%s", changed);
 }
 
@@ -427,10 +446,10 @@ Test(surroundings, the_harness_has_its_stack_whatever_limit_is_lowered) {
   volatile char used[256 << 10];
   char changed[80] = "";
   cr_assert_eq(used[0] = 0, 0);
-  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  cr_assert_eq(fold_surroundings_keep(true).code, FOLD_OK);
   lower_stack();
   need_stack();
-  fold_surroundings_end(changed);
+  fold_surroundings_end(true, changed);
   cr_expect_str_eq(changed, "the process's limit of stack");
 }
 
@@ -439,9 +458,9 @@ static void handle(int number) { (void)number; }
 /* What only the end of all of a subject's runs looks at. */
 Test(surroundings, what_a_subject_leaves_behind_is_named_and_put_back) {
   char changed[80] = "";
-  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  cr_assert_eq(fold_surroundings_keep(true).code, FOLD_OK);
   signal(SIGUSR2, handle);
-  fold_surroundings_end(changed);
+  fold_surroundings_end(true, changed);
   cr_expect(strncmp(changed, "the handler of signal 12", 24) == 0, "%s", changed);
   cr_expect_eq(signal(SIGUSR2, SIG_DFL), SIG_DFL, "it stays");
 }
@@ -456,8 +475,8 @@ Test(surroundings, of_very_many_children_none_is_blamed_on_a_subject) {
   for (int i = 0; i < CHILDREN; i++)
     if (fork() == 0) _exit(close(ends[1]) || read(ends[0], changed, 1) != 0);
   fold_watch_set(&watch);
-  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
-  fold_surroundings_end(changed);
+  cr_assert_eq(fold_surroundings_keep(true).code, FOLD_OK);
+  fold_surroundings_end(true, changed);
   cr_expect_str_empty(changed, "%s", changed);
   close(ends[1]);
   while (wait(NULL) > 0) continue;

@@ -345,13 +345,8 @@ void fold_rig_look_at_state(struct fold_rig *rig, struct fold_traces *traces) {
   struct fold_footing own = fold_footing_now();
   *traces = (struct fold_traces){0};
   if (rig->world) return;
-  fold_footing_restore(&own, true, traces->left);
-  if (rig->ops->is_host) {
-    fold_surroundings_end(traces->left);
-  } else { /* a device's library changes the process when it is first used */
-    fold_surroundings_restore(FOLD_LOOK_WHOLE, traces->left);
-    fold_surroundings_forget();
-  }
+  fold_footing_restore(&own, rig->ops->is_host || (rig->last && rig->last->guest), traces->left);
+  fold_surroundings_end(rig->ops->is_host, traces->left);
 }
 
 fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subject, const struct fold_request *request,
@@ -370,7 +365,7 @@ fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subjec
   }
   rig->last = subject;
   rig->runs++;
-  FOLD_TRY(fold_surroundings_keep());
+  FOLD_TRY(fold_surroundings_keep(rig->ops->is_host));
   if (rig->ops->is_host && !rig->hashed) rig->hash = fold_rig_hash_host(rig);
   rig->hashed = true;
   bool flush = request->placement != FOLD_PLACED;

@@ -28,6 +28,7 @@ struct variables {
 /* Kept of the process; threads that are ranks look at it in turn. */
 static struct {
   bool kept, process_kept;
+  bool of_host; /* since the process was kept, all runs were on the host */
   char *locale;
   struct variables *variables;
   /* The same variables as strings of our own: the environment after it was put back. Former ones are not freed, for
@@ -191,21 +192,24 @@ static void look_at_own(char changed[80]) {
 
 /* ---- all of it ---- */
 
-static fold_status keep_known(void) {
+static fold_status keep_known(bool host) {
   if (known.kept) return fold_ok();
   FOLD_TRY(keep_variables());
   FOLD_TRY(keep_locale());
   fold_folders_keep();
   keep_stack();
-  if (!known.process_kept) fold_process_keep();
+  if (!known.process_kept || (host && !known.of_host)) {
+    fold_process_keep();
+    known.of_host = true;
+  }
   known.kept = known.process_kept = true;
   return fold_ok();
 }
 
-fold_status fold_surroundings_keep(void) {
+fold_status fold_surroundings_keep(bool host) {
   keep_own();
   pthread_mutex_lock(&turn);
-  fold_status status = keep_known();
+  fold_status status = keep_known(host);
   pthread_mutex_unlock(&turn);
   return status;
 }
@@ -237,9 +241,10 @@ void fold_surroundings_forget(void) {
 /* Keeping what system calls tell takes as long as some runs. So where nothing had changed, the next subject begins with
  * what is kept. After a change the state is kept anew, or else what can't be put back would be told of every later
  * subject. */
-void fold_surroundings_end(char changed[80]) {
+void fold_surroundings_end(bool host, char changed[80]) {
   fold_surroundings_restore(FOLD_LOOK_WHOLE, changed);
-  if (known.kept) fold_process_restore(changed);
+  if (known.kept && host) fold_process_restore(changed);
+  known.of_host &= host;
   if (changed[0])
     fold_surroundings_forget();
   else

@@ -10,8 +10,10 @@
 
 #include "fold.h"
 
-/* Keeps the state of now, to compare with. What is kept already stays. NO_MEMORY. */
-fold_status fold_surroundings_keep(void);
+/* Keeps the state of now, to compare with, before runs on the host or on a device. What is kept already stays, but a device's
+ * library changes the process when it is first used, so what process.h has is kept anew on the host after such runs.
+ * NO_MEMORY. */
+fold_status fold_surroundings_keep(bool host);
 
 /* How much is looked at. SHORT takes no longer than a short run. LONG adds folders, variables that were changed in
  * place, and the limits without which the harness could not go on. WHOLE has all limits. */
@@ -20,11 +22,11 @@ enum fold_look { FOLD_LOOK_SHORT, FOLD_LOOK_LONG, FOLD_LOOK_WHOLE };
 /* Puts back whatever has changed, and names the first change in `changed` if that is still empty. */
 void fold_surroundings_restore(enum fold_look look, char changed[80]);
 
-/* The same for everything, after a subject's last run on the host, where one thread makes all runs: it also looks at
- * all that process.h has (handlers of signals, timers, the user, the priority, child processes, ...). What changes from
- * now on is the harness's own doing, except for what process.h has: the harness leaves that alone between subjects, so
- * it stays as it is kept. */
-void fold_surroundings_end(char changed[80]);
+/* The same for everything, after a subject's last run in this process, where one thread makes all runs. On the host it
+ * also looks at all that process.h has (handlers of signals, timers, the user, the priority, child processes, ...). What
+ * changes from now on is the harness's own doing, except for what process.h has: the harness leaves that alone between
+ * subjects, so it stays as it is kept. */
+void fold_surroundings_end(bool host, char changed[80]);
 /* Drops what is kept, so that the next run keeps the state anew: the harness itself may have changed any of it, as it
  * does when it starts an engine. */
 void fold_surroundings_forget(void);
