@@ -73,14 +73,14 @@
     .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE, .ops = ANY_OP, .order = tree, \
     .method = FOLD_PLAIN, .claims = what, .run = function, .scratch = room, ##__VA_ARGS__              \
   }
-#define CUDA_DETERM(id, function, room, text)                                                                    \
-  {                                                                                                              \
-    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE, .ops = ANY_OP, .order = "rows/par_256", \
-    .method = FOLD_PLAIN, .claims = DETERM, .twin = "rows/par_256", .run = function, .scratch = room             \
+#define CUDA_DETERM(id, function, room, text, ...)                                                                  \
+  {                                                                                                                 \
+    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE, .ops = ANY_OP, .order = "rows/par_256",    \
+    .method = FOLD_PLAIN, .claims = DETERM, .twin = "rows/par_256", .run = function, .scratch = room, ##__VA_ARGS__ \
   }
-/* A thread of a kernel as its source had it takes some 14 ns for each term, so that `verify` would wait long for longer rows. The `determ`
- * kernels are judged on all rows: their bit-equality with par_256 is tested by name. */
-#define BY_THREADS(n) .longest = (size_t)(n) << 15
+/* A thread of a kernel as its source had it takes some 14 ns for each term, so that `verify` would wait long for longer rows. The bits of
+ * the `determ` kernels on all rows are tested by name (tests/gpu/test_gpu_promises.c). */
+#define BY_THREADS(n) .longest = (size_t)(n) << 14
 /* An order that depends on the grid keeps its bits only for the grid that it chooses itself. */
 #define GRID_BOUND (ORDERED & ~FOLD_CLAIM(FOLD_LAUNCH_INVARIANT))
 /* A control: atomics add blocks as they come. Not even bounded: the judge refuted that, for an f32 atomicAdd to global
@@ -287,10 +287,10 @@ static const struct fold_subject table[] = {
      .run = fold_rows_par_256_f32},
     CUDA_DETERM("rows/single_determ", fold_rows_single_determ, NULL, "par_256's order by one thread a row"),
     CUDA_DETERM("rows/single_determ@plain", fold_rows_single_determ_plain, NULL,
-                "the same order, by DeterministicParallelReductions' own kernel"),
+                "the same order, by DeterministicParallelReductions' own kernel", BY_THREADS(1)),
     CUDA_DETERM("rows/par_16_determ", fold_rows_par_16_determ, NULL, "par_256's order by 16 threads a row"),
     CUDA_DETERM("rows/par_16_determ@plain", fold_rows_par_16_determ_plain, NULL,
-                "the same order, by DeterministicParallelReductions' own kernel"),
+                "the same order, by DeterministicParallelReductions' own kernel", BY_THREADS(16)),
     CUDA_DETERM("rows/par_64_determ", fold_rows_par_64_determ, NULL, "par_256's order by 64 threads a row"),
     CUDA_DETERM("rows/par_64_determ@plain", fold_rows_par_64_determ_plain, NULL,
                 "the same order, by DeterministicParallelReductions' own kernel"),

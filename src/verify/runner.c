@@ -88,8 +88,6 @@ static fold_status base_run(struct opened *opened, const struct fold_subject *su
   const struct fold_case *c = opened->c;
   *traces = (struct fold_traces){0};
   if (opened->ready[subject->engine].code != FOLD_OK) return opened->ready[subject->engine];
-  if (subject->longest > 0 && c->cols > subject->longest)
-    return fold_error(FOLD_UNSUPPORTED, "a slow subject, judged on rows of up to %zu terms", subject->longest);
   struct fold_request request = {.op = c->op, .rows = c->rows, .cols = c->cols, .poison = FOLD_BASE_POISON};
   return fold_rig_run(&opened->rig[subject->engine], subject, &request, opened->got, traces);
 }
@@ -366,12 +364,22 @@ static fold_status check_patience(const struct fold_round *round) {
   return fold_error(FOLD_ENVIRONMENT, "not run: it crashed or hung in other cases for %.0f s in all", lost);
 }
 
+/* Judges make dozens of runs of a case; to record it takes one. */
+static fold_status check_length(const struct fold_round *round, const struct opened *opened) {
+  const struct fold_subject *subject = &round->registry->subjects[round->place.subject];
+  const bool is_judged = round->judge || round->selection->fresh;
+  if (!is_judged || subject->longest == 0 || opened->c->cols <= subject->longest) return fold_ok();
+  return fold_error(FOLD_UNSUPPORTED, "a slow subject, judged on rows of up to %zu terms", subject->longest);
+}
+
 static fold_status run_subject(struct fold_round *round, struct opened *opened) {
   const struct fold_sink *sink = round->sink;
-  FOLD_TRY(open_engine(opened, round->registry->subjects[round->place.subject].engine));
+  const enum fold_engine engine = round->registry->subjects[round->place.subject].engine;
+  FOLD_TRY(open_engine(opened, engine));
   round->input_hash = opened->input_hash;
-  fold_status patience = check_patience(round);
-  if (patience.code != FOLD_OK) return fold_round_fail(round, round->place, 0, FOLD_CLAIMS, patience, NULL);
+  fold_status willing = check_patience(round);
+  if (willing.code == FOLD_OK && opened->ready[engine].code == FOLD_OK) willing = check_length(round, opened);
+  if (willing.code != FOLD_OK) return fold_round_fail(round, round->place, 0, FOLD_CLAIMS, willing, NULL);
   if (sink->trial) FOLD_TRY(sink->trial(sink->context, round->place, round->input_hash));
   return (round->judge ? judge_subject : record_subject)(round, opened);
 }
