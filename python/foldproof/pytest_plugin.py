@@ -216,6 +216,15 @@ def _claims(asked: Dict[str, Any]) -> List[str]:
     return claims + ["same_bits_as"] * (asked.get("same_bits_as") is not None and "same_bits_as" not in claims)
 
 
+def _only(claims: List[str], asked: Dict[str, Any]) -> List[str]:
+    """Those of the claims that only= names; without it all."""
+    only = _words(asked.pop("only", None), ",".join(claims))
+    other = [word for word in only if word not in claims]
+    if other:
+        raise ValueError(f"only: {other[0]!r} is no claim of this test, which has {', '.join(claims)}")
+    return only
+
+
 def _what(item: Any) -> Tuple[Any, ...]:
     """Identifies what a test judges, without the claim."""
     asked = item.callspec.params if hasattr(item, "callspec") else {}
@@ -248,6 +257,7 @@ def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any], 
 
     check_options(asked)  # so that a mistake ends the import of the tests, and not each of them
     claims = _claims(asked)
+    judged = _only([*claims, *(claim for claim in TIDY if claim not in claims)], asked)
     dtypes = _words(asked.pop("dtypes", None), "f32")
     of_several = len(subjects) > 1 or next(iter(subjects), "")
     shares = _Shares()
@@ -277,7 +287,7 @@ def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any], 
     test.__signature__ = inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in takes])  # type: ignore[attr-defined]
     if of_several:
         test = pytest.mark.parametrize("foldproof_subject", list(subjects))(test)
-    test = pytest.mark.parametrize("foldproof_claim", [*claims, *(claim for claim in TIDY if claim not in claims)])(test)
+    test = pytest.mark.parametrize("foldproof_claim", judged)(test)
     test = pytest.mark.parametrize("foldproof_dtype", dtypes)(test)
     test.foldproof_subjects, test.foldproof_asked = list(subjects.values()), asked  # type: ignore[attr-defined]
     return pytest.mark.foldproof(test)

@@ -262,6 +262,7 @@ class TestIt:
 REFUSED = {
     "@foldproof.reduction(clams='bounded')": "'clams' is no option of foldproof.verify: it has problem, dtypes,",
     "@foldproof.reduction(_take=print)": "'_take' is no option of foldproof.verify",
+    "@foldproof.reduction(claims='bounded', only='replays')": "only: 'replays' is no claim of this test, which has bounded, stays_in_bounds,",
     "@foldproof.reduction\n@foldproof.reduction": "test_it is decorated twice",
     "@foldproof.reduction\n@classmethod": "test_it is a classmethod, which is no function before its class is made: in a class write",
 }
@@ -273,6 +274,10 @@ import pytest
 @foldproof.reduction
 def test_dot(x, y, weight=1):
     return (x * y).sum(-1)
+
+@foldproof.reduction(claims="bounded,run_to_run", only=["run_to_run", "keeps_input"], fixtures="normal/f32/sum/1x31/*")
+def test_few(x):
+    return x.sum(-1)
 
 @foldproof.reduction
 @pytest.mark.skip(reason="not today")
@@ -295,6 +300,8 @@ def check_arguments(folder):
     (folder / "test_arguments.py").write_text(TAKES)
     done = pytest_in(folder, [], ["test_arguments.py"])
     expect(set(outcomes_of(done.stdout).values()) == {"PASSED"} and "not today" in done.stdout, f"arguments: {done.stdout[-2000:]}")
+    few = {name for name in outcomes_of(done.stdout) if "test_few" in name}
+    expect({name.split("[")[1] for name in few} == {"run_to_run-f32]", "keeps_input-f32]"}, f"only: {few}")
 
 
 LACKING = """
