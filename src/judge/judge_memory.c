@@ -110,11 +110,11 @@ void fold_judge_stays_in_bounds(struct fold_trial *trial, struct fold_finding *f
 
 void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *finding) {
   char where[60];
-  size_t kept = 0;
+  struct fold_kept kept = {0};
   if (!complete(trial, finding)) return;
   fold_trial_look_at_state(trial);
   /* Skipped if the subject has changed something already: that may be a limit of memory. */
-  fold_status status = fold_trial_find(trial, FOLD_DID_LEAVE_STATE) ? fold_ok() : fold_trial_kept_memory(trial, &kept);
+  fold_status status = fold_trial_find(trial, FOLD_DID_LEAVE_STATE) ? fold_ok() : fold_trial_kept(trial, &kept);
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
     return;
@@ -125,8 +125,10 @@ void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *f
   const struct fold_logged *run = fold_trial_find(trial, FOLD_DID_LEAVE_STATE);
   if (run)
     fold_find_refuted(finding, "it left changed: %s%s", run->traces.left, elsewhere(run, where));
-  else if (kept)
-    fold_find_refuted(finding, "it keeps %zu bytes more of memory after each run", kept);
+  else if (kept.files)
+    fold_find_refuted(finding, "it keeps %zu file%s more open after each run", kept.files, kept.files == 1 ? "" : "s");
+  else if (kept.bytes)
+    fold_find_refuted(finding, "it keeps %zu bytes more of memory after each run", kept.bytes);
 }
 
 void fold_judge_keeps_input(struct fold_trial *trial, struct fold_finding *finding) {

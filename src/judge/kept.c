@@ -1,12 +1,14 @@
-/* kept_memory.c: memory that each run of a guest takes and does not give back.
+/* kept.c: memory and open files that each run of a guest takes and does not give back.
  *
- * The same run is repeated in groups. A guest that keeps a workspace or a cache has it after the first run, and uses no
- * more memory after a group. A guest that collects garbage now and then uses no more after one of the groups: of
+ * The same run is repeated in groups. A guest that keeps a workspace, a cache or an open file has it after the first run, and
+ * uses no more after a group. A guest that collects garbage now and then uses no more after one of the groups: of
  * MOST_GROUPS, or of as many as there is time for, but at least LEAST_GROUPS. A guest that uses more after each group
  * never gives it back. A device's memory is counted in large blocks, so its groups are larger, and less than a block a
  * group is not seen. Foldproof's own subjects are left to the sanitizers. In a caller's process other threads take
- * memory, too, so memory is not looked at there.
+ * memory and open files, too, so nothing is looked at there.
  */
+#include <dirent.h>
+
 #include "engine.h"
 #include "judge.h"
 #include "watch.h"
@@ -20,23 +22,44 @@ static fold_status run_group(struct fold_trial *trial, unsigned runs) {
   return fold_ok();
 }
 
-fold_status fold_trial_kept_memory(struct fold_trial *trial, size_t *bytes) {
+/* How many descriptors this process has open, the one that this takes among them; 0 where the system does not say. */
+static size_t open_files(void) {
+  DIR *folder = opendir("/proc/self/fd");
+  size_t n = 0;
+  if (!folder) return 0;
+  for (struct dirent *entry; (entry = readdir(folder));) n += entry->d_name[0] != '.';
+  closedir(folder);
+  return n;
+}
+
+static struct fold_kept in_use(const struct fold_engine_ops *ops) {
+  return (struct fold_kept){.bytes = ops->in_use(), .files = open_files()};
+}
+
+/* The least growth so far: something else than the runs, such as the log, may have grown in some groups. */
+static void take_least(size_t *least, size_t before, size_t now) {
+  const size_t grown = now > before ? now - before : 0;
+  if (grown < *least) *least = grown;
+}
+
+fold_status fold_trial_kept(struct fold_trial *trial, struct fold_kept *kept) {
   const struct fold_engine_ops *ops = fold_engine_of(trial->subject->engine);
   const double end = fold_now() + MOST_TIME;
-  *bytes = 0;
+  *kept = (struct fold_kept){0};
   if (!trial->subject->guest || !fold_watch_is_set() || !ops || !ops->in_use) return fold_ok();
   const unsigned runs = ops->is_host ? HOST_RUNS : DEVICE_RUNS;
   FOLD_TRY(run_group(trial, 1));
-  size_t now = ops->in_use(), before, least = SIZE_MAX;
+  struct fold_kept now = in_use(ops), before, least = {SIZE_MAX, SIZE_MAX};
   for (unsigned k = 0; k < MOST_GROUPS; k++) {
     if (fold_now() > end && k < LEAST_GROUPS) return fold_ok();
     if (fold_now() > end) break;
     before = now;
     FOLD_TRY(run_group(trial, runs));
-    now = ops->in_use();
-    if (now <= before) return fold_ok();
-    if (now - before < least) least = now - before;
+    now = in_use(ops);
+    take_least(&least.bytes, before.bytes, now.bytes);
+    take_least(&least.files, before.files, now.files);
+    if (least.bytes == 0 && least.files == 0) return fold_ok();
   }
-  *bytes = least / runs; /* the least, since the log may have grown in some groups */
+  *kept = (struct fold_kept){least.bytes / runs, least.files / runs};
   return fold_ok();
 }
