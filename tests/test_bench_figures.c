@@ -77,7 +77,7 @@ Test(bench_figures, more_bytes_than_memory_or_link_carry_are_implausible) {
   cr_expect(fabs(f.bytes_per_second - 4e9) < 1 && fabs(f.of_ceiling - 1) < 1e-9);
   f = figures_of(&t, NULL, false, NAN, 0.95e9);
   expect_implausible(&f, NULL, "above it by less than the spread");
-  f = figures_of(&t, NULL, false, NAN, 0.9e9);
+  f = figures_of(&t, NULL, false, NAN, 0.89e9);
   expect_implausible(&f, "memories", "above it");
   /* A message of 4 MB over 4 ranks in 1 ms: bus bandwidth 2 * 3/4 * 4 GB/s = 6 GB/s. */
   t.subject = &vectors;
@@ -105,7 +105,7 @@ Test(bench_figures, a_ceiling_is_the_best_shape_and_its_spread_the_margin) {
     cr_expect_eq(fold_ceiling_take(&c, 100, swapped ? fast : slow, 21), swapped);
     cr_expect(fabs(c.rate - 100) < 1e-9 && fabs(c.most - 100 / 0.84) < 1e-9, "%g, %g", c.rate, c.most);
     cr_expect(fold_ceiling_allows(&c, 100, 1) && fold_ceiling_allows(&c, 100, 0.85), "above the median");
-    cr_expect(fold_ceiling_allows(&c, 100, 0.8301) && !fold_ceiling_allows(&c, 100, 0.8299), "the clock's part");
+    cr_expect(fold_ceiling_allows(&c, 100, 0.8218) && !fold_ceiling_allows(&c, 100, 0.8216), "a hundredth, and the clock's part");
     cr_expect(!fold_ceiling_allows(&c, 100, NAN) && !fold_ceiling_allows(&c, 100, 0));
     c.most = NAN;
     cr_expect(!fold_ceiling_allows(&c, 100, 1e9));
@@ -115,13 +115,14 @@ Test(bench_figures, a_ceiling_is_the_best_shape_and_its_spread_the_margin) {
   cr_expect(!fold_ceiling_take(&c, 100, broken, 3) && c.rate == 0 && c.most == 0, "no clock, no ceiling");
 }
 
-/* Three row kernels of an H100 had 3194.9 GB/s where the best read's median was 3188.9: that is the ceiling itself. */
-Test(bench_figures, what_is_above_the_ceiling_by_its_spread_is_the_ceiling_itself) {
+/* Row kernels of an H100 had up to 3197 GB/s where the best read's median was 3188.9 and its faster runs had 3192.2: that is the ceiling
+ * itself. */
+Test(bench_figures, what_is_little_above_the_ceiling_is_the_ceiling_itself) {
   static const struct {
     double rate; /* GB/s of the slower runs */
     bool implausible;
-  } rows[] = {{3000, false}, {3188.9, false}, {3194.9, false}, {3200, false}, {3202, true}, {4000, true}, {NAN, true}};
-  struct fold_ceiling c = {.rate = 3188.9e9, .most = 3200.1e9};
+  } rows[] = {{3000, false}, {3188.9, false}, {3197, false}, {3224, false}, {3225, true}, {4000, true}, {NAN, true}};
+  struct fold_ceiling c = {.rate = 3188.9e9, .most = 3192.2e9};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct fold_timing t = {.bytes = 1e9};
     double runs[11];
@@ -136,10 +137,10 @@ Test(bench_figures, what_is_above_the_ceiling_by_its_spread_is_the_ceiling_itsel
   struct fold_world_figures f;
   t.shape.cols = 1000000000;
   for (int above = 0; above < 2; above++) {
-    double seconds = 4e9 / 4 / (above ? 3202e9 : 3198e9);
+    double seconds = 4e9 / 4 / (above ? 3225e9 : 3224e9);
     t.share[FOLD_SHARE_ALL] = (struct fold_span){seconds, seconds, seconds};
     fold_bench_world_figures(&t, NULL, false, &limits, &f);
-    expect_implausible(&f, above ? "memories" : NULL, above ? "beyond the spread" : "within it");
+    expect_implausible(&f, above ? "memories" : NULL, above ? "beyond it" : "a little above it");
   }
 }
 

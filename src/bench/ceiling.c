@@ -14,5 +14,5 @@ bool fold_ceiling_take(struct fold_ceiling *ceiling, double n_bytes, double *sec
 }
 
 bool fold_ceiling_allows(const struct fold_ceiling *ceiling, double n_bytes, double seconds) {
-  return n_bytes / (seconds + ceiling->clock) <= ceiling->most;
+  return n_bytes / (seconds + ceiling->clock) <= ceiling->most * (1 + FOLD_CEILING_BETTER);
 }
