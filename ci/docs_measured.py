@@ -154,7 +154,7 @@ def order_costs():
     return table(["time with a fixed order over time without", "65,536 × 16,384 f32", "4 × 16,384 f32"], rows, "h200/bench.jsonl", "h200/determ.jsonl")
 
 
-def flat():
+def flat(machine="h200"):
     sizes = {"10⁴": 10**4, "10⁵": 10**5, "10⁶": 10**6, "10⁸": 10**8, "10⁹": 10**9, "2³²": 2**32}
     rows = []
     for subject, dtypes, generator in (("flat/canonical", DTYPES, "normal"), ("flat/shuffle", ("f32",), "normal"), ("flat/exact", DTYPES, "normal"),
@@ -162,11 +162,11 @@ def flat():
         for dtype in dtypes:
             cells = []
             for n in sizes.values():
-                path = "h200/small.jsonl" if n <= 10**6 else "h200/bench.jsonl"
+                path = f"{machine}/small.jsonl" if n <= 10**6 else f"{machine}/bench.jsonl"
                 found = all_of(path, subject=subject, dtype=dtype, rows=1, cols=n, generator=generator)
                 cells.append((f"{found[0]['to_peer']:.2f}" if n <= 10**6 else f"{found[0]['to_peer']:.3f}") if len(found) == 1 else "–")
             rows.append([f"`{subject}` {dtype}{', full exponent range' if generator == 'full_range' else ''}", *cells])
-    return table(["one row, normal data, × `cub/reduce`", *sizes], rows, "h200/small.jsonl", "h200/bench.jsonl")
+    return table(["one row, normal data, × `cub/reduce`", *sizes], rows, f"{machine}/small.jsonl", f"{machine}/bench.jsonl")
 
 
 def thrust():
@@ -179,14 +179,14 @@ def thrust():
     return table(["one row, f32: µs (× Thrust)", *sizes], rows, "h200/thrust.jsonl")
 
 
-def exact_rows():
+def exact_rows(machine="h200"):
     rows = []
     for dtype in DTYPES:
         size = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2}[dtype]
-        found = [all_of("h200/bench.jsonl", subject="rows/exact", dtype=dtype, cols=cols, rows=2**32 // size // cols) for cols in (8, 32, 128, 1024)]
+        found = [all_of(f"{machine}/bench.jsonl", subject="rows/exact", dtype=dtype, cols=cols, rows=2**32 // size // cols) for cols in (8, 32, 128, 1024)]
         rows.append([dtype, *(f"{own[0]['of_ceiling']:.2f}" if own else "–" for own in found)])
     return table(["`rows/exact` on 4 GiB of rows, × the plain read, all that is read and written counted", "8 elements", "32", "128", "1,024"], rows,
-                 "h200/bench.jsonl")
+                 f"{machine}/bench.jsonl")
 
 
 def numpy():
@@ -249,16 +249,16 @@ def unaligned(dtype):
     return f"{min(of):.2f} to {max(of):.2f}"
 
 
-def ceiling(shape):
+def ceiling(shape, machine="h200"):
     """The plain read's speed at that shape."""
     rows, cols = map(int, shape.split("x"))
-    own = record("h200/bench.jsonl", subject="cub/reduce" if rows == 1 else "cub/segmented", dtype="f32", rows=rows, cols=cols, generator="normal")
+    own = record(f"{machine}/bench.jsonl", subject="cub/reduce" if rows == 1 else "cub/segmented", dtype="f32", rows=rows, cols=cols, generator="normal")
     return f"{1e-9 * own['ceiling_bytes_per_second']:.0f}"
 
 
 TABLES = {"verdicts": verdicts, "gpu_to_gpu": gpu_to_gpu, "rows": rows_table, "order_costs": order_costs, "flat": flat, "thrust": thrust,
-          "exact_rows": exact_rows, "numpy": numpy, "allreduces": allreduces, "sums": sums, "processes": processes, "processes_sums": processes_sums}
-FIGURES = {"unaligned": unaligned, "ceiling": ceiling}
+          "exact_rows": exact_rows, "flat_h100": functools.partial(flat, "h100"), "exact_rows_h100": functools.partial(exact_rows, "h100"), "numpy": numpy, "allreduces": allreduces, "sums": sums, "processes": processes, "processes_sums": processes_sums}
+FIGURES = {"unaligned": unaligned, "ceiling": ceiling, "ceiling_h100": functools.partial(ceiling, machine="h100")}
 
 
 def expand(text, tables, figures):
