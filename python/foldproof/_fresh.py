@@ -9,6 +9,7 @@ import contextlib
 import functools
 import importlib
 import json
+import math
 import os
 import select
 import subprocess
@@ -22,6 +23,7 @@ from ._replay import place_of
 from ._result import Record
 
 _TO_IMPORT = 100  # seconds, in addition to the limit for a case
+_MOST_ELEMENTS = 1 << 20  # as in the command's new processes
 Key = Tuple[str, str]
 
 
@@ -110,15 +112,21 @@ def _settle(record: Record, other: Record | None, why: str) -> None:
                 break
 
 
+def _to_import(fn: Callable[..., Any]) -> Tuple[str, str]:
+    """The module, and the name in it, by which the new process imports the callable. ValueError with the reason if it can't."""
+    module, name = place_of(fn)
+    if module == "__main__":
+        raise ValueError("it is defined in __main__, which no other process can import")
+    return module, name
+
+
 def judge(fn: Callable[..., Any], asked: Dict[str, Any], judgements: List[Record]) -> None:
     """Settles the skipped judgements of fresh_process if the callable can be imported; else adds the reason why it can't."""
     waiting = [r for r in judgements if r["claim"] == "fresh_process" and r["verdict"] == "skipped" and "results_xxh3" in r]
     if not waiting:
         return
     try:
-        module, name = place_of(fn)
-        if module == "__main__":
-            raise ValueError("it is defined in __main__, which no other process can import")
+        module, name = _to_import(fn)
     except ValueError as error:
         for record in waiting:
             record["reason"] = f"no new process can import it: {error}"
@@ -131,15 +139,29 @@ def judge(fn: Callable[..., Any], asked: Dict[str, Any], judgements: List[Record
 
 
 def _after_another(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """Runs on another input of the same shape first, each term times -1/2: what the callable keeps by the shape shows then."""
+    """Before its first run of a shape, runs on another input of it, each term times -1/2: what the callable keeps by the shape shows then.
+    Long inputs are left out."""
+    seen: set[Any] = set()
 
-    @functools.wraps(fn)
+    @functools.wraps(fn, updated=())
     def run(*arrays: Any) -> Any:
-        with contextlib.suppress(Exception):
-            fn(*(x * -0.5 for x in arrays))
+        what = tuple((tuple(x.shape), str(x.dtype)) for x in arrays)
+        if what not in seen and math.prod(arrays[0].shape) <= _MOST_ELEMENTS:
+            with contextlib.suppress(Exception):
+                fn(*(x * -0.5 for x in arrays))
+        seen.add(what)
         return fn(*arrays)
 
     return run
+
+
+def if_not_imported(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The callable as it is run here: one that no new process can import comes after another input here instead of there."""
+    try:
+        _to_import(fn)
+        return fn
+    except ValueError:
+        return _after_another(fn)
 
 
 def main() -> None:

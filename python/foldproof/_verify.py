@@ -148,7 +148,8 @@ def judge(
     if rows and (order or method or accumulator or isinstance(same_bits_as, str)):
         raise ValueError("problem='rows' is a function of rows that nobody knows: it has no order, method, accumulator or compiled twin")
     name = name or _name_of(fn)
-    guests = _guests(fn, same_bits_as, name, like, device == "cuda", lambda: Rows(result) if rows else None)
+    runs = fn if _backwards else _fresh.if_not_imported(fn)
+    guests = _guests(runs, same_bits_as, name, like, device == "cuda", lambda: Rows(result) if rows else None)
     table = _table(
         guests,
         problems=_library.text(problem),

@@ -251,6 +251,17 @@ class Fresh(unittest.TestCase):
         result = judge(to_import.by_shape, "fresh_process", only="fresh_process", fixtures="uniform/f32/sum/4x1000/*")
         self.assertEqual([r["verdict"] for r in result.judgements], ["refuted"])
 
+    def test_a_result_that_is_kept_by_the_shape_in_no_module(self):
+        kept = {}
+
+        def by_shape(x):
+            return kept.setdefault(x.shape, x.sum(-1))
+
+        result = judge(by_shape, "bounded,run_to_run", fixtures="uniform/f32/sum/4x1000/*")
+        self.assertEqual([r["claim"] for r in result.judgements if r["verdict"] == "refuted"], ["bounded"])
+        self.assertEqual(len(kept), 1)
+        judge(lambda x: x.sum(-1), "bounded,run_to_run", fixtures="uniform/f32/sum/4x1000/*").check()
+
     def test_failing_and_dying_there(self):
         (verdict, reason), _ = self.verdict(to_import.fails_elsewhere)
         self.assertEqual(verdict, "broken")
