@@ -150,10 +150,11 @@ fold_status fold_trial_rerun(struct fold_trial *trial, unsigned char poison);
 /* Looks for what the runs since the last look left changed in the process, OpenMP's other threads included; enters it
  * in trial->log and puts it right, since the same threads make inputs and truths. */
 void fold_trial_look_at_state(struct fold_trial *trial);
-/* What each run of a guest takes and does not give back: bytes of its engine's memory, descriptors of its process. 0: none, or
- * none was seen. Foldproof's own subjects are not looked at. */
+/* What a guest's runs take and do not give back: bytes of its engine's memory a run, descriptors of its process in so many runs.
+ * 0: none, or none was seen. Foldproof's own subjects are not looked at. */
 struct fold_kept {
   size_t bytes, files;
+  unsigned runs;
 };
 fold_status fold_trial_kept(struct fold_trial *trial, struct fold_kept *kept);
 /* Makes the case's input anew if a run changed it. */

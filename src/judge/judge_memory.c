@@ -108,6 +108,15 @@ void fold_judge_stays_in_bounds(struct fold_trial *trial, struct fold_finding *f
   fold_find_refuted(finding, "%s%s", text, elsewhere(run, where));
 }
 
+static void refute_files(const struct fold_kept *kept, struct fold_finding *finding) {
+  const size_t each = kept->files / kept->runs, shown = kept->files % kept->runs ? kept->files : each;
+  const char *s = shown == 1 ? "" : "s";
+  if (shown == each)
+    fold_find_refuted(finding, "it keeps %zu file%s more open after each run", shown, s);
+  else
+    fold_find_refuted(finding, "it keeps %zu file%s more open after each %u runs", shown, s, kept->runs);
+}
+
 void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *finding) {
   char where[60];
   struct fold_kept kept = {0};
@@ -126,7 +135,7 @@ void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *f
   if (run)
     fold_find_refuted(finding, "it left changed: %s%s", run->traces.left, elsewhere(run, where));
   else if (kept.files)
-    fold_find_refuted(finding, "it keeps %zu file%s more open after each run", kept.files, kept.files == 1 ? "" : "s");
+    refute_files(&kept, finding);
   else if (kept.bytes)
     fold_find_refuted(finding, "it keeps %zu bytes more of memory after each run", kept.bytes);
 }

@@ -33,7 +33,7 @@ static size_t open_files(void) {
 }
 
 static struct fold_kept in_use(const struct fold_engine_ops *ops) {
-  return (struct fold_kept){.bytes = ops->in_use(), .files = open_files()};
+  return (struct fold_kept){.bytes = ops->in_use(), .files = open_files(), .runs = 1};
 }
 
 /* The least growth so far: something else than the runs, such as the log, may have grown in some groups. */
@@ -49,7 +49,7 @@ fold_status fold_trial_kept(struct fold_trial *trial, struct fold_kept *kept) {
   if (!trial->subject->guest || !fold_watch_is_set() || !ops || !ops->in_use) return fold_ok();
   const unsigned runs = ops->is_host ? HOST_RUNS : DEVICE_RUNS;
   FOLD_TRY(run_group(trial, 1));
-  struct fold_kept now = in_use(ops), before, least = {SIZE_MAX, SIZE_MAX};
+  struct fold_kept now = in_use(ops), before, least = {SIZE_MAX, SIZE_MAX, 1};
   for (unsigned k = 0; k < MOST_GROUPS; k++) {
     if (fold_now() > end && k < LEAST_GROUPS) return fold_ok();
     if (fold_now() > end) break;
@@ -60,6 +60,6 @@ fold_status fold_trial_kept(struct fold_trial *trial, struct fold_kept *kept) {
     take_least(&least.files, before.files, now.files);
     if (least.bytes == 0 && least.files == 0) return fold_ok();
   }
-  *kept = (struct fold_kept){least.bytes / runs, least.files / runs};
+  *kept = (struct fold_kept){least.bytes / runs, least.files, runs};
   return fold_ok();
 }

@@ -120,6 +120,10 @@ static int keeps_files(call_of *call, void *context) {
   kept.file[kept.n++] = open("/", O_PATH);
   return honest(call, context);
 }
+static int keeps_some_files(call_of *call, void *context) {
+  static unsigned runs;
+  return runs++ % 2 ? honest(call, context) : keeps_files(call, context);
+}
 /* What is no fault: a file that stays open. */
 static int keeps_a_file(call_of *call, void *context) {
   static int file = -1;
@@ -391,6 +395,7 @@ static const struct foldproof_guest_subject subjects[] = {
     LIAR("keeps_bytes", "bounded", keeps_bytes),
     LIAR("keeps_pages", "bounded", keeps_pages),
     LIAR("keeps_files", "bounded", keeps_files),
+    LIAR("keeps_some_files", "bounded", keeps_some_files),
     LIAR("keeps_a_file", "bounded", keeps_a_file),
     LIAR("keeps_a_workspace", "bounded", keeps_a_workspace),
     LIAR("collects", "bounded", collects),
