@@ -40,8 +40,10 @@ def _environment() -> Dict[str, str]:
 def _lines(fd: int, end: Callable[[], float]) -> Iterator[Dict[str, Any]]:
     """What the new process writes until it ends; TimeoutError if it writes nothing for too long."""
     text = b""
+    waits = select.poll()  # select takes no descriptor above 1023
+    waits.register(fd, select.POLLIN)
     while True:
-        if not select.select([fd], [], [], max(0.0, end() - time.monotonic()))[0]:
+        if not waits.poll(1000 * max(0.0, end() - time.monotonic())):
             raise TimeoutError
         more = os.read(fd, 1 << 16)
         if not more:
@@ -133,7 +135,10 @@ def judge(fn: Callable[..., Any], asked: Dict[str, Any], judgements: List[Record
         return
     asked = {key: value for key, value in asked.items() if value is not None and key != "same_bits_as"}
     cases = sorted({record["case"] for record in waiting})
-    found, why = _ask({"module": module, "name": name, "path": sys.path, "asked": asked, "cases": cases})
+    try:
+        found, why = _ask({"module": module, "name": name, "path": sys.path, "asked": asked, "cases": cases})
+    except OSError as error:  # such as too many open files, if the callable keeps each of its own
+        found, why = {}, f"a new process can't be started: {error.strerror}"
     for record in waiting:
         _settle(record, found.get((record["case"], record["dtype"])), why)
 

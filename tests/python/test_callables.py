@@ -3,10 +3,13 @@
 
 test_callables.py LIBRARY FIXTURES SANITIZERS
 """
+import contextlib
+import errno
 import functools
 import importlib
 import os
 import pickle
+import resource
 import subprocess
 import sys
 import textwrap
@@ -261,6 +264,24 @@ class Fresh(unittest.TestCase):
         self.assertEqual([r["claim"] for r in result.judgements if r["verdict"] == "refuted"], ["bounded"])
         self.assertEqual(len(kept), 1)
         judge(lambda x: x.sum(-1), "bounded,run_to_run", fixtures="uniform/f32/sum/4x1000/*").check()
+
+    def test_with_many_files_open(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if hard < 1400:
+            self.skipTest(f"{hard} files can be open")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 1400), hard))
+        try:
+            with contextlib.ExitStack() as files:
+                for _ in range(1100):
+                    files.enter_context(open(os.devnull))
+                self.assertEqual(self.verdict(to_import.row_sum)[0][0], "held")
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    def test_with_no_file_left(self):
+        with unittest.mock.patch("os.pipe", side_effect=OSError(errno.EMFILE, os.strerror(errno.EMFILE))):
+            (verdict, reason), _ = self.verdict(to_import.row_sum)
+        self.assertEqual((verdict, reason), ("broken", "a new process can't be started: Too many open files"))
 
     def test_failing_and_dying_there(self):
         (verdict, reason), _ = self.verdict(to_import.fails_elsewhere)
