@@ -10,13 +10,14 @@ import time
 import traceback
 import weakref
 from contextlib import nullcontext
-from typing import Any, Callable, ContextManager, List, Optional
+from typing import Any, Callable, ContextManager, List, Optional, Tuple
 
 from . import _arrays, _library, _see
 from ._arrays import CPU, CUDA, CUDA_HOST, Lent
 from ._kept import Kept
 from ._late import Late
 from ._see import Wrong
+from ._signals import Signals
 from ._state import State
 
 _DTYPE_NUMBERS = {1: "f16", 2: "bf16", 3: "f32", 4: "f64", 5: "e4m3", 6: "e5m2"}  # foldproof_guest.h
@@ -25,11 +26,10 @@ _GROUPS: Any = getattr(builtins, "BaseExceptionGroup", ())  # since Python 3.11
 _JAX_ALIGNMENT = 128  # XLA requires it, and copies arrays that are not aligned so
 
 
-def _text_of(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception as own:
-        return f"(its text can't be told: {type(own).__name__})"
+def _skips() -> Tuple[Any, ...]:
+    """What a callable raises to have a case skipped, with the exception's text as the reason."""
+    pytests = getattr(sys.modules.get("pytest"), "skip", None)
+    return (NotImplementedError, pytests.Exception) if pytests else (NotImplementedError,)
 
 
 def _let_go(error: BaseException, outside: Optional[BaseException]) -> None:
@@ -54,6 +54,7 @@ class Guest:
         self.state, self.late = State(), Late()
         self.keeps = False  # an earlier run has shown that it keeps its input
         self.stop: List[BaseException] = []  # exceptions to raise in the caller
+        self.signals = Signals()
         self.make = _arrays.maker(like)
         self.run_of = self._run  # for exceptions that ctypes loses (_lost.py)
         self.run = _library.Run(self.run_of)
@@ -180,24 +181,41 @@ class Guest:
             self._say(call, "its rows have no terms, of which a function of rows need not have a value")
             return _library.UNSUPPORTED
         outside = sys.exc_info()[1]
+        self.signals.came()  # what came earlier has raised what it had to
         try:
             self._compute(call)
             return 0
-        except NotImplementedError as error:  # skipped, with the exception's text as reason
-            error.__traceback__ = None
-            self._say(call, _text_of(error) or "it raises NotImplementedError")
-            return _library.UNSUPPORTED
-        except Exception as error:
-            self._keep(call, error)
-        except BaseException as error:  # KeyboardInterrupt, SystemExit, pytest's own
+        except BaseException as error:
+            return self._fail(call, error, outside)
+
+    def _is_callers(self, error: BaseException) -> bool:
+        """Whether a handler of signals raised it: Ctrl-C, or a test's time limit."""
+        return not isinstance(error, Exception) and self.signals.came()
+
+    def _fail(self, call: Any, error: BaseException, outside: Optional[BaseException]) -> int:
+        if self._is_callers(error):
             _let_go(error, outside)
             self.stop.append(error)
             self._say(call, type(error).__name__)
+            return _FAILED
+        if isinstance(error, _skips()):
+            error.__traceback__ = None
+            self._say(call, self._text_of(error) or f"it raises {type(error).__name__}")
+            return _library.UNSUPPORTED
+        self._keep(call, error)
         return _FAILED
 
-    def _keep(self, call: Any, error: Exception) -> None:
+    def _text_of(self, error: BaseException) -> str:
+        try:
+            return str(error)
+        except BaseException as own:
+            if self._is_callers(own):
+                raise
+            return f"(its text can't be told: {type(own).__name__})"
+
+    def _keep(self, call: Any, error: BaseException) -> None:
         ours = isinstance(error, Wrong)
-        words = str(error) if ours else f"{type(error).__name__}: {_text_of(error)}"
+        words = str(error) if ours else f"{type(error).__name__}: {self._text_of(error)}"
         if not ours and not self.traceback:
             # The traceback begins at the callable's own frame.
             own = error.__traceback__

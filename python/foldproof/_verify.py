@@ -8,7 +8,7 @@ import inspect
 import json
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Union, cast
 
-from . import _arrays, _fresh, _library, _lost, _replay
+from . import _arrays, _fresh, _library, _lost, _replay, _signals
 from ._callable import Guest
 from ._progress import Progress
 from ._result import Record, Result
@@ -99,7 +99,9 @@ def _run(table: Any, options: Any, guests: List[Guest], each: Callable[[Record],
             stop.append(error)
         return len(stop)
 
-    with guests[0].quiet(), _lost.kept(guests[0].stop, take, *(guest.run_of for guest in guests)):
+    with guests[0].quiet(), _lost.kept(guests[0].stop, take, *(guest.run_of for guest in guests)), _signals.noted() as signals:
+        for guest in guests:
+            guest.signals = signals
         code = _library.library().foldproof_verify(ctypes.byref(table), ctypes.byref(options), _library.Take(take), None)
     for guest in guests:
         stop.extend(error for error in guest.stop if error not in stop)

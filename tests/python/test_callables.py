@@ -10,6 +10,7 @@ import importlib
 import os
 import pickle
 import resource
+import signal
 import subprocess
 import sys
 import textwrap
@@ -48,7 +49,7 @@ class Rows(unittest.TestCase):
             try:
                 raise ValueError(len(x))
             except ValueError:
-                raise KeyboardInterrupt
+                signal.raise_signal(signal.SIGINT)
 
         try:
             judge(stops)
@@ -59,7 +60,7 @@ class Rows(unittest.TestCase):
     @unittest.skipIf(sys.version_info < (3, 11), "there are no groups of exceptions before Python 3.11")
     def test_a_group_of_exceptions_holds_no_array_that_is_gone(self):
         def part(x):
-            raise KeyboardInterrupt(len(x))
+            signal.raise_signal(signal.SIGINT)
 
         def stops(x):
             try:
@@ -279,7 +280,8 @@ class Fresh(unittest.TestCase):
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
     def test_with_no_file_left(self):
-        with unittest.mock.patch("os.pipe", side_effect=OSError(errno.EMFILE, os.strerror(errno.EMFILE))):
+        to_judge_here = os.pipe()
+        with unittest.mock.patch("os.pipe", side_effect=[to_judge_here, OSError(errno.EMFILE, os.strerror(errno.EMFILE))]):
             (verdict, reason), _ = self.verdict(to_import.row_sum)
         self.assertEqual((verdict, reason), ("broken", "a new process can't be started: Too many open files"))
 

@@ -141,8 +141,7 @@ class Lies(unittest.TestCase):
             return fn
 
         self.broken("Mute: (its text can't be told: OSError)", raising(Mute()))
-        with self.assertRaises(SystemExit):
-            verify(raising(Quitting()))
+        self.broken("Quitting: (its text can't be told: SystemExit)", raising(Quitting()))
         with self.assertRaisesRegex(foldproof.NothingJudged, "half .*ud800 a character"):
             verify(raising(Surrogate()))
 
@@ -287,38 +286,6 @@ class Left(unittest.TestCase):
         finally:
             libm.fesetround(0)
         self.assertEqual(result.counts["refuted"], 0)
-
-    def test_an_interruption_is_the_callers(self):
-        def interrupted(x):
-            raise KeyboardInterrupt
-
-        with self.assertRaises(KeyboardInterrupt):
-            verify(interrupted)
-        verify(row_sum)  # and the next call is as any
-
-    def test_an_interruption_before_a_callback_begins(self):
-        """A handler of signals may raise there, outside every `try`, and ctypes would lose it."""
-        calls = {"foldproof.verify": lambda: verify(row_sum), "foldproof.reveal": lambda: foldproof.reveal(row_sum, 16, like="numpy")}
-        for what, callback in (("foldproof.verify", "take"), ("foldproof.verify", "_run"), ("foldproof.reveal", "_run"), ("foldproof.reveal", "take")):
-            for at in (1, 2, 5):
-                seen = []
-
-                def interrupt(frame, event, arg):
-                    if event == "call" and frame.f_code.co_name == callback and frame.f_globals["__name__"].startswith("foldproof."):
-                        seen.append(frame)
-                        if len(seen) == at:
-                            raise KeyboardInterrupt
-                    return None
-
-                sys.settrace(interrupt)
-                try:
-                    calls[what]()
-                except KeyboardInterrupt:
-                    seen.append("raised")
-                finally:
-                    sys.settrace(None)
-                self.assertEqual(seen[-1] == "raised", len(seen) > at, f"{callback} of {what}, call {at}")
-                self.assertTrue(at > 1 or seen[-1] == "raised", f"{callback} of {what} is not called")
 
 
 class Numbers(unittest.TestCase):

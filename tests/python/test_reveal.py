@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """foldproof.reveal: the trees of callables. test_reveal.py LIBRARY FIXTURES SANITIZERS"""
 import importlib.util
+import signal
 import sys
 import unittest
 import unittest.mock
@@ -92,10 +93,15 @@ class Reveal(unittest.TestCase):
             reveal(in_turn, problem="mean")
         with self.assertRaises(KeyboardInterrupt):
             reveal(self.interrupted)
+        with self.assertRaisesRegex(ValueError, "SystemExit: 0"):
+            reveal(self.exiting)
         self.assertEqual(reveal(in_turn, 8).kind, "tree", "it goes on afterwards")
 
     def interrupted(self, x):
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
+
+    def exiting(self, x):
+        raise SystemExit(0)
 
 
 if __name__ == "__main__":

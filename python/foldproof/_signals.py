@@ -1,0 +1,47 @@
+"""Whether a signal has arrived, such as that of Ctrl-C: what its handler raises is meant for the caller, and is not the callable's own."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import contextmanager
+from typing import Iterator
+
+
+class Signals:
+    """Reads the descriptor to which Python writes the number of each signal that it handles, before the handler runs."""
+
+    def __init__(self, arrivals: int = -1) -> None:
+        self._arrivals, self.numbers = arrivals, b""
+
+    def came(self) -> bool:
+        """Whether one has arrived since the last call."""
+        try:
+            new = os.read(self._arrivals, 1 << 16)
+        except OSError:  # none, or nobody notes them
+            return False
+        self.numbers += new
+        return True
+
+
+@contextmanager
+def noted() -> Iterator[Signals]:
+    """Notes signals if this is the main thread: handlers run in no other."""
+    arrivals, to = os.pipe()
+    os.set_blocking(arrivals, False)
+    os.set_blocking(to, False)
+    signals, former = Signals(arrivals), None
+    try:
+        try:
+            former = signal.set_wakeup_fd(to, warn_on_full_buffer=False)
+        except ValueError:
+            pass
+        yield signals
+    finally:
+        if former is not None:
+            signal.set_wakeup_fd(former)
+        signals.came()
+        if former not in (None, -1) and signals.numbers:  # an event loop, say, waits for them
+            os.write(former, signals.numbers)
+        os.close(to)
+        os.close(arrivals)
