@@ -41,7 +41,7 @@ def noted() -> Iterator[Signals]:
         if former is not None:
             signal.set_wakeup_fd(former)
         signals.came()
-        if former not in (None, -1) and signals.numbers:  # an event loop, say, waits for them
+        if former is not None and former >= 0 and signals.numbers:  # an event loop, say, waits for them
             os.write(former, signals.numbers)
         os.close(to)
         os.close(arrivals)
