@@ -8,6 +8,21 @@ import sys
 FOLDPROOF, MUTANTS, LIBRARY = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
 LIARS, CC = pathlib.Path(__file__).resolve().parent / "guests" / "liars.c", sys.argv[4].split()
 FEW = "normal/*/sum/1x33/seed1,normal/f32/sum/17x257/seed1,ill_conditioned_dot/f32/dot/1x33/seed1/cond1e6,ties/f32/max/1x33/seed1,thirds"
+# A program that adds rows of f32 in turn.
+GUEST = """import json, struct, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    answer = {"name": "mine/sum", "dtypes": "f32", "claims": "run_to_run"}
+    if asked["ask"] == "run":
+        data = open(asked["in"], "rb").read()
+        size = struct.unpack("<H", data[8:10])[0] + 10
+        head = data[:size]
+        x = struct.unpack(f"<{(len(data) - size) // 4}f", data[size:])
+        text = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }".ljust(117) + chr(10)
+        open(asked["out"], "wb").write(data[:8] + struct.pack("<H", 118) + text.encode() + struct.pack("<f", sum(x)))
+        answer = {}
+    print(json.dumps(answer), flush=True)
+"""
 
 
 def run(*words, cwd, program=FOLDPROOF, code=None):

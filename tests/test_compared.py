@@ -13,22 +13,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-from recorded import FOLDPROOF, build_liars, expect, lines_of, put, run, write_records
-
-GUEST = """import json, struct, sys
-for line in sys.stdin:
-    asked = json.loads(line)
-    answer = {"name": "mine/sum", "dtypes": "f32", "claims": "run_to_run"}
-    if asked["ask"] == "run":
-        data = open(asked["in"], "rb").read()
-        size = struct.unpack("<H", data[8:10])[0] + 10
-        head = data[:size]
-        x = struct.unpack(f"<{(len(data) - size) // 4}f", data[size:])
-        text = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }".ljust(117) + chr(10)
-        open(asked["out"], "wb").write(data[:8] + struct.pack("<H", 118) + text.encode() + struct.pack("<f", sum(x)))
-        answer = {}
-    print(json.dumps(answer), flush=True)
-"""
+from recorded import FOLDPROOF, GUEST, build_liars, expect, lines_of, put, run, write_records
 
 
 def check_compare(folder):
@@ -196,7 +181,7 @@ def check_verdicts(folder):
 
 
 def check_rerun(folder):
-    """The same run gives the same; a change is told; a guest and an array are found; what can't be run is no success."""
+    """The same run gives the same; a change is told; a guest that the user trusts and an array are found; what can't be run is no success."""
     run("record", "--engine", "host", "-s", "host/numpy,host/exact,rows/par_256", "-f", "normal/f32/sum/1x3[0-3]/seed1,thirds", "--jsonl", "t", cwd=folder, code=0)
     lines = lines_of(folder / "t")[:-1]
     _, said = run("rerun", "t", cwd=folder, code=0)
@@ -223,19 +208,13 @@ def check_rerun(folder):
     run("record", "-s", "host/numpy", "--npy", "x.npy", "--op", "max", "--jsonl", "t", cwd=folder, code=0)
     _, said = run("rerun", "t", cwd=folder, code=0)
     expect("^1 agree", said)
-    (folder / "beside").mkdir()
-    (folder / "liars.so").rename(folder / "beside" / "liars.so")
-    run("record", "--guest", "./liars.so", "-s", "liar/rounds_down", "-f", "normal/f32/sum/1x33/seed1", "--jsonl", "t", cwd=folder / "beside", code=0)
-    expect("^1 agree", run("rerun", "beside/t", cwd=folder, code=0)[1])
-    (folder / "beside" / "liars.so").unlink()
-    expect(r"^foldproof rerun: \./liars\.so can't be loaded", run("rerun", "beside/t", cwd=folder, code=77)[1])
     (folder / "mine.py").write_text(GUEST)
     run("record", "--exec", f"{sys.executable} mine.py", "-f", "normal/f32/sum/1x3[0-3]/seed1", "--jsonl", "t", cwd=folder, code=0)
     assert lines_of(folder / "t")[0]["asked"]["guests"] == [["--exec", f"{sys.executable} mine.py"]]
-    _, said = run("rerun", "t", cwd=folder, code=0)
+    _, said = run("rerun", "--trust", "t", cwd=folder, code=0)
     expect("^4 agree", said)
     (folder / "mine.py").write_text(GUEST.replace("sum(x)", "sum(x) + 1"))
-    run("rerun", "t", cwd=folder, code=1)
+    run("rerun", "--trust", "t", cwd=folder, code=1)
     # As many threads as were recorded, unless the user says another number now.
     (folder / "mine.py").write_text("import os\n" + GUEST.replace("sum(x)", "sum(x) + int(os.environ.get('OMP_NUM_THREADS', 0)) * 2.0 ** -20"))
     for kept, code in ((True, 0), (False, 1)):
@@ -247,14 +226,14 @@ def check_rerun(folder):
         if not kept:
             del lines[0]["asked"]["variables"]
         put(folder / "t", lines)
-        got = subprocess.run([FOLDPROOF, "rerun", "t"], cwd=folder, capture_output=True, env={k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"})
+        got = subprocess.run([FOLDPROOF, "rerun", "--trust", "t"], cwd=folder, capture_output=True, env={k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"})
         assert got.returncode == code, got
     # The recorded time limit, unless the user sets one now.
     (folder / "mine.py").write_text("import time\n" + GUEST.replace("sum(x)", "time.sleep(2) or sum(x) + 3 * 2.0 ** -20"))
     lines[0]["asked"]["timeout"] = "1"
     put(folder / "t", lines)
-    expect("here:2 has no result$", run("rerun", "t", cwd=folder, code=1)[1])
-    expect("^1 agree", run("rerun", "--timeout", "60", "t", cwd=folder, code=0)[1])
+    expect("here:2 has no result$", run("rerun", "--trust", "t", cwd=folder, code=1)[1])
+    expect("^1 agree", run("rerun", "--trust", "--timeout", "60", "t", cwd=folder, code=0)[1])
     put(folder / "t", lines[:1])
     run("rerun", "t", cwd=folder, code=2)
 

@@ -3,19 +3,16 @@
 test_resealed.py FOLDPROOF. One field of one record is removed, is of another kind, or says something else; then judge, compare (with the
 records as they were), rerun and report read the file. A case names the exit codes of the four and what the first of them says.
 """
-import ctypes
-import ctypes.util
 import json
 import pathlib
 import re
-import struct
 import subprocess
 import sys
 import tempfile
 
+from sealed import close, text_of
+
 FOLDPROOF = str(pathlib.Path(sys.argv[1]).resolve())
-HASH = ctypes.CDLL(ctypes.util.find_library("xxhash") or "libxxhash.so.0").XXH3_64bits
-HASH.argtypes, HASH.restype = [ctypes.c_char_p, ctypes.c_size_t], ctypes.c_uint64
 COMMANDS = ("judge", "compare", "rerun", "report")
 ALL = (2, 2, 2, 2)
 BUT_COMPARE = (2, 0, 2, 2)  # which goes by the hashes of inputs and results, and shows nothing else of the record
@@ -60,18 +57,6 @@ CASES = [
 def run(folder, *words):
     done = subprocess.run([FOLDPROOF, *words], cwd=folder, capture_output=True, text=True, timeout=120)
     return done.returncode, done.stdout + done.stderr
-
-
-def close(lines):
-    """The lines, and one behind them that counts and hashes them as record.c does."""
-    total = sum(HASH(line, len(line)) for line in lines) & (1 << 64) - 1
-    all_of = struct.pack("<QQQ", total, len(lines), 1)
-    end = {"schema": 2, "type": "end", "records": len(lines), "complete": True, "lines_xxh3": f"0x{HASH(all_of, len(all_of)):016x}", "build": json.loads(lines[0])["build"]}
-    return b"".join(line + b"\n" for line in [*lines, text_of(end)])
-
-
-def text_of(record):
-    return json.dumps(record, separators=(",", ":")).encode()
 
 
 def ask(folder, base, name, codes, says, line):

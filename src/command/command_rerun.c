@@ -1,34 +1,35 @@
 /* command_rerun.c: foldproof rerun: runs again on this machine what records say was run, and compares the results.
  *
- * For each engine in the records it runs their subjects on their cases (record), with the guests that they name. Then it compares the two
- * files as compare does. Results of runs that the records lack are ignored; what could not be run again is counted, and is no agreement.
+ * For each engine in the records it runs their subjects on their cases (record). Then it compares the two files as compare does. Results of
+ * runs that the records lack are ignored; what could not be run again is counted, and is no agreement. Code that the records name is run
+ * only if the user gives it or trusts them (command_rerun_trust.h).
  */
 #include <dirent.h>
 #include <errno.h>
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "command.h"
+#include "command_rerun_trust.h"
 #include "command_words.h"
 #include "compare.h"
 #include "job.h"
 #include "recorded.h"
-#include "replay.h"
 #include "report_source.h"
 #include "text.h"
 
-enum { FOLDER = 0x200, MOST_LINES = 10, MOST_CASES = 300 };
+enum { FOLDER = 0x200, GUEST, EXEC, TRUST, MOST_LINES = 10, MOST_CASES = 300 };
 
 struct rerun {
   const char *path, *folder, *program;
   const struct fold_registry *registry;
   char *scratch;
   struct fold_words subjects[FOLD_ENGINES], cases[FOLD_ENGINES], fixtures[FOLD_ENGINES];
-  struct fold_words arrays[FOLD_ENGINES][FOLD_PROBLEMS], objects; /* objects: guests that lie beside the records */
-  json_t *guests, *asked; /* asked: the ranks and the variables in the first environment of the records */
+  struct fold_words arrays[FOLD_ENGINES][FOLD_PROBLEMS];
+  json_t *guests, *asked; /* in the first environment of the records that has them */
+  struct fold_rerun_named named;
   size_t runs;
   struct fold_again again; /* knows the fixtures, if their folder can be read */
   size_t misnamed;         /* records whose case is not that of its name */
@@ -37,13 +38,22 @@ struct rerun {
   bool incomplete, altered; /* the records are so */
 };
 
-static const struct argp_option options[] = {{"fixture-folder", FOLDER, "DIR", 0, "the folder of the *.ini files", 0},
-                                             {0}};
+static const struct argp_option options[] = {
+    {"fixture-folder", FOLDER, "DIR", 0, "the folder of the *.ini files", 0},
+    {"guest", GUEST, "FILE", 0, "use the subjects of this shared object (repeatable), and none that the records name",
+     0},
+    {"exec", EXEC, "COMMAND", 0, "use this program (repeatable), and none that the records name", 0},
+    {"trust", TRUST, NULL, 0,
+     "run what the records name: commands, shared objects, the launcher of ranks, settings of libraries", 0},
+    {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct rerun *r = state->input;
   switch (key) {
     case FOLDER: r->folder = arg; return 0;
+    case GUEST: fold_options_add(&r->named.given, "--guest", fold_option_named(state, "--guest", arg)); return 0;
+    case EXEC: fold_options_add(&r->named.given, "--exec", fold_option_named(state, "--exec", arg)); return 0;
+    case TRUST: r->named.trust = true; return 0;
     case ARGP_KEY_ARG:
       if (r->path) argp_failure(state, 2, 0, "one file or folder of records, no more");
       r->path = arg;
@@ -53,17 +63,19 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
-static const struct argp_child children[] = {{&fold_timeout_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .children = children,
+    .children = fold_world_child,
     .args_doc = "RUN.jsonl",
     .doc =
-        "Run the recorded subjects and cases again on this machine, and compare.\vThe records name guests by paths "
-        "from the folder in which they were recorded; a shared object may lie beside the records instead. Exit codes: "
+        "Run the recorded subjects and cases again on this machine, and compare.\vRecords are data, and may come from "
+        "anybody. If they name commands, shared objects, a launcher or settings of libraries, these are printed, "
+        "nothing is run, and the exit code is 2. Read them; then give the guests by --guest or --exec, the launcher by "
+        "--launch and the settings in the environment, or say --trust. Exit codes: "
         "0 all runs gave the same results; 1 a result or an "
-        "input differs, or the records were altered; 77 nothing could be run again; 99 some of it could not, or the "
+        "input differs, or the records were altered; 2 bad input, or records that name code that you have neither "
+        "given nor trusted; 77 nothing could be run again; 99 some of it could not, or the "
         "records are incomplete."};
 
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for what is to be run"); }
@@ -94,7 +106,7 @@ static fold_status note(void *context, json_t *record, size_t line) {
   const int engine = fold_engine_parse(fold_record_text(record, "engine"));
   if (engine < 0 || !*name) return fold_error(FOLD_BAD_INPUT, "results need the keys subject, engine and case");
   const char *subject = fold_record_text(record, "subject");
-  r->callables |= !r->guests && json_is_true(json_object_get(record, "guest"));
+  r->callables |= !r->guests && r->named.given.n == 0 && json_is_true(json_object_get(record, "guest"));
   FOLD_TRY(fold_words_add(&r->subjects[engine], subject, strlen(subject)));
   if (strncmp(name, "npy:", 4) == 0) return add_array(r, engine, name, fold_record_text(record, "op"));
   if (r->cases[engine].n <= MOST_CASES) FOLD_TRY(fold_words_add(&r->cases[engine], name, strlen(name)));
@@ -103,7 +115,7 @@ static fold_status note(void *context, json_t *record, size_t line) {
 
 /* Whether `record` would accept the name. The names of a guest are known only once it is loaded. */
 static bool is_here(const struct rerun *r, int engine, const char *name) {
-  return r->guests != NULL || fold_registry_find(r->registry, name, (enum fold_engine)engine);
+  return r->guests != NULL || r->named.given.n > 0 || fold_registry_find(r->registry, name, (enum fold_engine)engine);
 }
 
 static void leave_out_strangers(struct rerun *r, int engine) {
@@ -117,52 +129,15 @@ static void leave_out_strangers(struct rerun *r, int engine) {
   w->n = n;
 }
 
-/* The path of a shared object; if it is not at its path from here, it may lie beside the records. */
-static const char *find_object(struct rerun *r, const char *what) {
-  const char *name = strrchr(r->path, '/');
-  char *beside = NULL;
-  if (*what == '/' || access(what, F_OK) == 0) return what;
-  if (asprintf(&beside, "%.*s%s", name ? (int)(name + 1 - r->path) : 0, r->path, what) < 0) return what;
-  if (access(beside, F_OK) == 0 && fold_words_add(&r->objects, beside, strlen(beside)).code == FOLD_OK)
-    for (size_t i = 0; i < r->objects.n; i++)
-      if (strcmp(r->objects.at[i], beside) == 0) what = r->objects.at[i];
-  free(beside);
-  return what;
-}
-
-static void add_guests(struct rerun *r, struct fold_options *o) {
-  for (size_t i = 0; i < json_array_size(r->guests); i++) {
-    const json_t *guest = json_array_get(r->guests, i);
-    const char *option = json_string_value(json_array_get(guest, 0)),
-               *what = json_string_value(json_array_get(guest, 1));
-    const bool program = option && strcmp(option, "--exec") == 0;
-    if (what) fold_options_add(o, program ? "--exec" : "--guest", program ? what : find_object(r, what));
-  }
-}
-
-/* Adds options for as many ranks, started in the same way; the host has none. The time limit is the recorded one,
- * unless the user sets one now. */
-static void add_world(struct fold_options *o, const json_t *asked, int engine) {
-  static const char *const names[][2] = {{"ranks", "--ranks"}, {"launch", "--launch"}};
-  const char *limit = fold_record_text(asked, "timeout");
+/* Adds options for as many ranks, started in the same way; the host has none. What the user sets now has priority over
+ * the recorded number of ranks, launcher and time limit. */
+static void add_world(const struct rerun *r, struct fold_options *o, int engine) {
+  const char *limit = fold_record_text(r->asked, "timeout"), *ranks = fold_record_text(r->asked, "ranks"),
+             *launch = fold_rerun_launch(&r->named);
   if (*limit && !getenv("FOLDPROOF_TIMEOUT")) fold_options_add(o, "--timeout", limit);
-  for (size_t i = 0; i < sizeof names / sizeof *names && fold_engine_has_ranks((enum fold_engine)engine); i++) {
-    const char *value = json_string_value(json_object_get(asked, names[i][0]));
-    if (value && *value) fold_options_add(o, names[i][1], value);
-  }
-}
-
-/* Sets the recorded number of threads and settings of libraries over ranks; what the user sets now has priority. */
-static void set_variables(const json_t *asked) {
-  const char *name;
-  json_t *value;
-  json_object_foreach(json_object_get(asked, "variables"), name, value) {
-    if (!json_is_string(value) || !fold_replay_repeats(name) || getenv(name)) continue;
-    setenv(name, json_string_value(value), 1);
-    /* OpenMP read it when this process began, and processes that it forks inherit the value */
-    if (strcmp(name, "OMP_NUM_THREADS") == 0 && atoi(json_string_value(value)) > 0)
-      omp_set_num_threads(atoi(json_string_value(value)));
-  }
+  if (!fold_engine_has_ranks((enum fold_engine)engine)) return;
+  if (*ranks && !getenv("FOLDPROOF_RANKS")) fold_options_add(o, "--ranks", ranks);
+  if (launch) fold_options_add(o, "--launch", launch);
 }
 
 /* Calls `record` once, which writes another file to the scratch folder. */
@@ -173,8 +148,8 @@ static fold_status run(struct rerun *r, int engine, const struct fold_words *arr
   char *cases = fold_words_join(few ? &r->cases[engine] : &r->fixtures[engine]);
   fold_status status =
       subjects && cases && asprintf(&file, "%s/%zu.jsonl", r->scratch, r->runs++) >= 0 ? fold_ok() : no_memory();
-  add_guests(r, &o);
-  add_world(&o, r->asked, engine);
+  fold_rerun_add_guests(&r->named, &o);
+  add_world(r, &o, engine);
   fold_options_add(&o, "--jsonl", file);
   fold_options_add_job(&o, &(struct fold_job){.subjects = subjects,
                                               .engine = fold_engine_name((enum fold_engine)engine),
@@ -202,16 +177,39 @@ static fold_status run(struct rerun *r, int engine, const struct fold_words *arr
   return status;
 }
 
+/* Shows what the records name, before anything is run. */
+static fold_status check_trust(struct rerun *r) {
+  char *text = NULL;
+  size_t size;
+  r->named.guests = r->guests;
+  r->named.asked = r->asked;
+  for (int e = 0; e < FOLD_ENGINES; e++)
+    r->named.ranks |= r->subjects[e].n > 0 && fold_engine_has_ranks((enum fold_engine)e);
+  FILE *out = open_memstream(&text, &size);
+  const size_t shown = out ? fold_rerun_show(&r->named, out) : 0;
+  const bool whole = out && fclose(out) == 0 && !r->named.given.failed;
+  if (whole && shown) fold_print_line("%s names what runs with your rights:", r->path), fputs(text, stdout);
+  free(text);
+  if (!whole) return no_memory();
+  if (shown == 0 || r->named.trust) return fold_ok();
+  return fold_error(FOLD_BAD_INPUT,
+                    "nothing was run: give what you trust of these by --guest, --exec, --launch or in the environment; "
+                    "or all of it by --trust");
+}
+
 static fold_status run_all(struct rerun *r) {
   struct fold_lines lines;
   bool any = false;
   FOLD_TRY(fold_lines_read(r->path, note, r, &lines));
   r->incomplete = lines.incomplete[0];
   r->altered = lines.altered[0];
-  set_variables(r->asked);
   for (int e = 0; e < FOLD_ENGINES; e++) {
     any |= r->subjects[e].n > 0;
     leave_out_strangers(r, e);
+  }
+  FOLD_TRY(check_trust(r));
+  fold_rerun_set_variables(&r->named);
+  for (int e = 0; e < FOLD_ENGINES; e++) {
     if (r->subjects[e].n == 0) continue;
     if (r->cases[e].n) FOLD_TRY(run(r, e, NULL, NULL));
     for (int p = 0; p < FOLD_PROBLEMS; p++)
@@ -291,7 +289,7 @@ int fold_command_rerun(int argc, char **argv, const struct fold_registry *regist
     fold_words_free(&r.fixtures[e]);
     for (int p = 0; p < FOLD_PROBLEMS; p++) fold_words_free(&r.arrays[e][p]);
   }
-  fold_words_free(&r.objects);
+  fold_options_free(&r.named.given);
   if (r.knows_fixtures) fold_again_close(&r.again);
   json_decref(r.guests);
   json_decref(r.asked);

@@ -105,10 +105,15 @@ static void add_asked(struct fold_options *options, const struct fold_replay *r,
   add_said(options, "--timeout", r->asked.timeout);
 }
 
-bool fold_replay_repeats(const char *variable) {
-  if (variable[strspn(variable, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")]) return false;
+bool fold_replay_sets_threads(const char *variable) {
   for (size_t i = 0; i < OF_THREADS; i++)
     if (strcmp(variable, of_threads[i]) == 0) return true;
+  return false;
+}
+
+bool fold_replay_repeats(const char *variable) {
+  if (variable[strspn(variable, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")]) return false;
+  if (fold_replay_sets_threads(variable)) return true;
   for (int e = 0; e < FOLD_ENGINES; e++)
     if (fold_world_has_variable((enum fold_engine)e, variable)) return true;
   return false;

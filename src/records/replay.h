@@ -44,6 +44,8 @@ struct fold_replay fold_replay_of(const struct fold_judgement *judgement, const 
 bool fold_replay_can_run(const struct fold_asked *asked, bool guest);
 /* Whether a replay sets a variable of that name. `variable` may be any text. */
 bool fold_replay_repeats(const char *variable);
+/* Whether it is one of the variables for threads. */
+bool fold_replay_sets_threads(const char *variable);
 /* Prints the command line, quoted, so that no word is taken apart by a shell. */
 void fold_put_replay(const struct fold_replay *replay, FILE *out);
 
