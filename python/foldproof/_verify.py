@@ -203,11 +203,15 @@ def judge(
     return found
 
 
-def check_options(asked: Mapping[str, Any]) -> None:
-    """Refuses what verify does not take, by its name."""
-    known = [name for name, parameter in inspect.signature(judge).parameters.items() if parameter.kind == parameter.KEYWORD_ONLY and name[0] != "_"]
+def options_of(fn: Callable[..., Any]) -> List[str]:
+    return [name for name, parameter in inspect.signature(fn).parameters.items() if parameter.kind == parameter.KEYWORD_ONLY and name[0] != "_"]
+
+
+def check_options(asked: Mapping[str, Any], beside: Sequence[str] = ()) -> None:
+    """Refuses what neither verify takes nor `beside` has, by its name."""
+    known = options_of(judge)
     for name in asked:
-        if name not in ("fn", *known):
+        if name not in ("fn", *known, *beside):
             raise TypeError(f"{name!r} is no option of foldproof.verify: it has {', '.join(known)}")
 
 

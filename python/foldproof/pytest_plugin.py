@@ -82,20 +82,48 @@ def _beside_arrays(fn: Callable[..., Any], n_arrays: int) -> List[str]:
     return [p.name for p in by_place[n_arrays:] + by_name if p.default is p.empty]
 
 
+def _marked(node: Any, asked: Mapping[str, Any]) -> Dict[str, Any]:
+    """The keywords, with those of marks; the nearest mark wins."""
+    both: Dict[str, Any] = {}
+    for mark in node.iter_markers("foldproof"):
+        both = {**mark.kwargs, **both}
+    return {**both, **asked}
+
+
+def _check_marks(node: Any, is_reduction: bool) -> None:
+    """Refuses marks that say what verify does not take, or golden where a test may call it."""
+    from ._golden import golden
+    from ._verify import check_options, options_of
+
+    beside = () if is_reduction else options_of(golden)
+    for mark in node.iter_markers("foldproof"):
+        if mark.args:
+            raise TypeError(f"pytest.mark.foldproof({mark.args[0]!r}): its options have names, as claims='bounded'")
+        check_options(mark.kwargs, beside)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_generate_tests(metafunc: Any) -> None:
-    """Refuses parameters that a reduction can't be given, before pytest says that our function lacks them, or the callable fails without them."""
-    subjects = getattr(metafunc.function, "foldproof_subjects", None)
-    if subjects is None:
-        return
-    asked = dict(metafunc.function.foldproof_asked)
-    for mark in metafunc.definition.iter_markers("foldproof"):
-        asked = {**mark.kwargs, **asked}
-    beside = _parametrized(metafunc) or [name for fn in subjects for name in _beside_arrays(fn, 2 if asked.get("problem") == "dot" else 1)]
+    """Makes the tests of a reduction. Refuses parameters that it can't be given, before pytest says that our function lacks them, or the
+    callable fails without them."""
+    node, subjects = metafunc.definition, getattr(metafunc.function, "foldproof_subjects", None)
+    try:
+        _check_marks(node, subjects is not None)
+        if subjects is None:
+            return
+        asked = _Asked(subjects, _marked(node, metafunc.function.foldproof_asked))
+    except TypeError as mistake:
+        pytest.fail(f"{node.name}: {mistake}", pytrace=False)
+    n_arrays = 2 if asked.rest.get("problem") == "dot" else 1
+    beside = _parametrized(metafunc) or [name for fn in subjects.values() for name in _beside_arrays(fn, n_arrays)]
     if beside:
         what = beside[0]
-        pytest.fail(f"{metafunc.definition.name} gets arrays alone, and no {what!r}: write a test that takes the fixture foldproof and {what!r}, "
+        pytest.fail(f"{node.name} gets arrays alone, and no {what!r}: write a test that takes the fixture foldproof and {what!r}, "
                     "and call foldproof.verify(lambda x: ...) in it", pytrace=False)
+    if _has_names(subjects):
+        metafunc.parametrize("foldproof_subject", list(subjects))
+    metafunc.parametrize("foldproof_claim", asked.judged)
+    metafunc.parametrize("foldproof_dtype", asked.dtypes)
 
 
 class _Records:
@@ -156,18 +184,11 @@ class Foldproof:
 
         return getattr(package, name)
 
-    def _asked(self, asked: Mapping[str, Any]) -> Dict[str, Any]:
-        """The keywords, with those of marks; the nearest mark wins."""
-        both: Dict[str, Any] = {}
-        for mark in self._item.iter_markers("foldproof"):
-            both = {**mark.kwargs, **both}
-        return {**both, **asked}
-
     def _judged(self, fn: Callable[..., Any], asked: Mapping[str, Any]) -> Any:
         import foldproof as package
 
         __tracebackhide__ = True
-        return _or_skip(package.judge, fn, **self._asked(asked))
+        return _or_skip(package.judge, fn, **_marked(self._item, asked))
 
     def _kept(self, result: Any) -> Any:
         if self._item.config.getoption(_FILE):
@@ -194,7 +215,7 @@ class Foldproof:
         import foldproof as package
 
         __tracebackhide__ = True
-        return _or_skip(package.golden, fn, folder, **self._asked(asked))
+        return _or_skip(package.golden, fn, folder, **_marked(self._item, asked))
 
 
 @pytest.fixture
@@ -207,18 +228,31 @@ def _words(names: Any, usual: str) -> List[str]:
     return (names if isinstance(names, str) else ",".join(names or ()) or usual).replace(",", " ").split()
 
 
-def _claims(asked: Dict[str, Any]) -> List[str]:
-    """As foldproof.verify has them: a twin is a claim, and so is, where none are named, a declared order."""
-    usual = _USUAL_OF_ROWS if asked.get("problem") == "rows" else _USUAL
-    if asked.get("order") and asked.get("method", "plain") in (None, "plain"):
-        usual += ",replays"
-    claims = _words(asked.pop("claims", None), usual)
-    return claims + ["same_bits_as"] * (asked.get("same_bits_as") is not None and "same_bits_as" not in claims)
+def _has_names(subjects: Mapping[str, Any]) -> bool:
+    """Whether the tests' ids name their subjects: a decorated function has its own name."""
+    return "" not in subjects
 
 
-def _only(claims: List[str], asked: Dict[str, Any]) -> List[str]:
-    """What only= names, which may be a claim of a preset; without it all."""
-    return _words(asked.pop("only", None), ",".join(claims))
+class _Asked:
+    """What the tests of a reduction judge: `claims` are promised, `judged` are those of a test each, `dtypes` too, `rest` is for verify."""
+
+    def __init__(self, subjects: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+        self.rest = dict(asked)
+        for name in ("fn", *(["name"] if _has_names(subjects) else [])):
+            if name in asked:
+                raise TypeError(f"{name!r} can't be given: the tests have their own")
+        self.claims = self._claims()
+        # What only= names may be a claim of a preset.
+        self.judged = _words(self.rest.pop("only", None), ",".join([*self.claims, *(claim for claim in TIDY if claim not in self.claims)]))
+        self.dtypes = _words(self.rest.pop("dtypes", None), "f32")
+
+    def _claims(self) -> List[str]:
+        """As foldproof.verify has them: a twin is a claim, and so is, where none are named, a declared order."""
+        usual = _USUAL_OF_ROWS if self.rest.get("problem") == "rows" else _USUAL
+        if self.rest.get("order") and self.rest.get("method", "plain") in (None, "plain"):
+            usual += ",replays"
+        claims = _words(self.rest.pop("claims", None), usual)
+        return claims + ["same_bits_as"] * (self.rest.get("same_bits_as") is not None and "same_bits_as" not in claims)
 
 
 def _what(item: Any) -> Tuple[Any, ...]:
@@ -252,10 +286,7 @@ def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any], 
     from ._verify import check_options
 
     check_options(asked)  # so that a mistake ends the import of the tests, and not each of them
-    claims = _claims(asked)
-    judged = _only([*claims, *(claim for claim in TIDY if claim not in claims)], asked)
-    dtypes = _words(asked.pop("dtypes", None), "f32")
-    of_several = len(subjects) > 1 or next(iter(subjects), "")
+    _Asked(subjects, asked)
     shares = _Shares()
 
     def judge(foldproof: Foldproof, fn: Callable[..., Any], name: str, claim: str, dtype: str) -> None:
@@ -263,8 +294,11 @@ def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any], 
 
         __tracebackhide__ = True
         failed: Optional[str] = None
+        all_asked = _Asked(subjects, _marked(foldproof._item, asked))
+        if claim not in all_asked.judged or dtype not in all_asked.dtypes:
+            pytest.fail("a mark foldproof with claims=, only= or dtypes= was added after the tests had been made", pytrace=False)
         try:
-            shares.take(foldproof, claim, fn, dict({"name": name}, claims=claims, dtypes=dtype, **asked))
+            shares.take(foldproof, claim, fn, {"name": name, **all_asked.rest, "claims": all_asked.claims, "dtypes": dtype})
         except (package.Failure, ImportError, ValueError) as failure:
             failed = str(failure)
         if failed is not None:
@@ -279,20 +313,16 @@ def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any], 
         fn = subjects[foldproof_subject]
         judge(foldproof, fn.__get__(*instance) if instance else fn, foldproof_subject or f"py/{fn.__name__}", foldproof_claim, foldproof_dtype)
 
-    takes = [*(["self"] if of_method else []), "foldproof", *(["foldproof_subject"] if of_several else []), "foldproof_claim", "foldproof_dtype"]
+    takes = [*(["self"] if of_method else []), "foldproof", *(["foldproof_subject"] if _has_names(subjects) else []), "foldproof_claim", "foldproof_dtype"]
     test.__signature__ = inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in takes])  # type: ignore[attr-defined]
-    if of_several:
-        test = pytest.mark.parametrize("foldproof_subject", list(subjects))(test)
-    test = pytest.mark.parametrize("foldproof_claim", judged)(test)
-    test = pytest.mark.parametrize("foldproof_dtype", dtypes)(test)
-    test.foldproof_subjects, test.foldproof_asked = list(subjects.values()), asked  # type: ignore[attr-defined]
+    test.foldproof_subjects, test.foldproof_asked = subjects, asked  # type: ignore[attr-defined]
     return pytest.mark.foldproof(test)
 
 
 def reduction(fn: Optional[Callable[..., Any]] = None, /, **asked: Any) -> Callable[..., Any]:
     """Makes the decorated function or method a test for each claim and dtype, which judges it. Takes the keywords of foldproof.verify.
 
-    Ids are "test_name[claim-dtype]"; besides `claims` (names, each an id; None: those of foldproof.verify) these are
+    A mark foldproof of the test, its class or its module may give them too; the decorator's win. Ids are "test_name[claim-dtype]"; besides `claims` (names, each an id; None: those of foldproof.verify) these are
     stays_in_bounds, leaves_no_trace and keeps_input."""
 
     def decorate(fn: Callable[..., Any]) -> Callable[..., None]:
