@@ -41,13 +41,15 @@ static const struct {
              {FOLD_MPI, 300},
              {FOLD_CUDA, 300}};
 
+enum { HOST_NUMBERS = 19, RANK_NUMBERS = 8, GRIDS = 6 };
+
 /* Every level of a factor meets every level of each other one, which it can meet. */
 Test(plan, over_many_inputs_every_two_levels_meet) {
   for (size_t p = 0; p < sizeof plans / sizeof *plans; p++) {
     static bool met[FACTORS][FACTORS][LEVELS][LEVELS];
     uint64_t state = p;
     memset(met, 0, sizeof met);
-    for (int trial = 0; trial < 1000; trial++) {
+    for (int trial = 0; trial < 5000; trial++) {
       struct fold_variation plan[FOLD_PLAN_MOST];
       size_t n = fold_plan(plans[p].engine, plans[p].terms, next(&state), plan);
       for (size_t i = 0; i < n; i++) {
@@ -69,7 +71,8 @@ Test(plan, over_many_inputs_every_two_levels_meet) {
       }
     int numbers = 0;
     for (int i = 0; i < LEVELS; i++) numbers += met[THREADS][THREADS][i][i];
-    cr_expect_eq(numbers, plans[p].engine == FOLD_CUDA ? 6 : 8, "plan %zu: %d launches", p, numbers);
+    const int want = plans[p].engine == FOLD_CUDA ? GRIDS : plans[p].engine == FOLD_HOST ? HOST_NUMBERS : RANK_NUMBERS;
+    cr_expect_eq(numbers, want, "plan %zu: %d launches", p, numbers);
   }
 }
 
@@ -79,8 +82,8 @@ Test(plan, the_levels_are_those_of_the_list) {
     enum fold_engine engine;
     int factor;
     unsigned n;
-    int levels[8];
-  } lists[] = {{FOLD_HOST, THREADS, 8, {0, 1, 2, 3, 4, 7, 8, 16}},
+    int levels[HOST_NUMBERS];
+  } lists[] = {{FOLD_HOST, THREADS, HOST_NUMBERS, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 24, 32}},
                {FOLD_MPI, THREADS, 8, {0, 1, 2, 3, 4, 7, 8, 16}},
                {FOLD_HOST, SHIFT, 8, {1, 2, 3, 4, 5, 8, 16, 32}},
                {FOLD_HOST, OTHER, 5, {0, 1, 2, 4, 5}},
@@ -176,7 +179,8 @@ Test(plan, in_every_trial_of_a_short_input_each_launch_meets_each_kind_of_run) {
   uint64_t state = 1;
   for (int trial = 0; trial < 1000; trial++) {
     struct fold_variation plan[FOLD_PLAN_MOST];
-    unsigned places[17] = {0}, nans[17] = {0}, inputs[17] = {0}, shifts[33] = {0}, outs[17] = {0}, scratches[2] = {0};
+    unsigned places[33] = {0}, nans[33] = {0}, inputs[33] = {0}, shifts[33] = {0}, outs[17] = {0}, scratches[2] = {0};
+    unsigned numbers = 0;
     size_t n = fold_plan(FOLD_HOST, 300, next(&state), plan);
     cr_assert_eq(n, 24);
     for (size_t i = 0; i < n; i++) {
@@ -190,7 +194,10 @@ Test(plan, in_every_trial_of_a_short_input_each_launch_meets_each_kind_of_run) {
       scratches[plan[i].scratch_shift] |= 1u << plan[i].nan;
     }
     cr_expect(scratches[0] == 3 && scratches[1] == 3, "trial %d: scratch", trial);
-    for (unsigned t = 0; t <= 16; t++)
+    for (unsigned t = 0; t <= 32; t++) numbers += places[t] != 0;
+    cr_expect(numbers == 8 && places[0] && places[1] && places[2] && (places[16] || places[24] || places[32]),
+              "trial %d: %u numbers of threads", trial, numbers);
+    for (unsigned t = 0; t <= 32; t++)
       cr_expect(places[t] == 0 || (places[t] == 7 && nans[t] == 3 && inputs[t] == 3), "trial %d, %u threads", trial, t);
     for (unsigned s = 1; s <= 32; s++) cr_expect(shifts[s] == (s <= 5 || s == 8 || s == 16 || s == 32), "shift %u", s);
     cr_expect(outs[0] == 2 && outs[1] == 2 && outs[3] == 2 && outs[16] == 2);
@@ -242,16 +249,28 @@ Test(plan, half_of_the_ranks_runs_lie_at_an_end_of_a_page) {
   }
 }
 
-/* Of the longest inputs a plan has five of the eight numbers: the most threads always, and of the others, over all hashes, each as often. */
-Test(plan, no_number_of_threads_of_a_long_input_comes_more_often_than_another) {
-  enum { HASHES = 7 << 16, EACH = HASHES * 4 / 7 };
-  size_t times[17] = {0};
-  for (uint64_t hash = 0; hash < HASHES; hash++) {
+/* Of the longest inputs a plan has five numbers: one thread and many always, for these are what users compare. */
+Test(plan, of_a_long_input_one_thread_and_many_are_in_every_plan) {
+  enum { HASHES = 1 << 16 };
+  uint64_t state = 1;
+  size_t times[33] = {0};
+  for (int trial = 0; trial < HASHES; trial++) {
     struct fold_variation plan[FOLD_PLAN_MOST];
-    const size_t n = fold_plan(FOLD_HOST, FOLD_PLAN_FEW + 1, hash, plan);
+    const size_t n = fold_plan(FOLD_HOST, FOLD_PLAN_FEW + 1, next(&state), plan);
+    cr_assert_eq(n, 5);
     for (size_t i = 0; i < n; i++) times[plan[i].launch.threads]++;
   }
-  for (unsigned t = 0; t <= 16; t++)
-    cr_expect(times[t] == 0 || times[t] == (t == 16 ? HASHES : EACH), "%u threads: %zu times, not %d", t, times[t],
-              EACH);
+  const struct {
+    unsigned first, last, numbers;
+    double share; /* of the plans that have one of these numbers */
+  } groups[] = {{0, 0, 1, 0.5}, {1, 1, 1, 1},    {2, 2, 1, 0.5},   {3, 4, 2, 0.5},
+                {5, 7, 3, 0.5}, {8, 10, 3, 0.5}, {11, 15, 5, 0.5}, {16, 32, 3, 1}};
+  for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
+    for (unsigned t = groups[g].first; t <= groups[g].last; t++) {
+      const double want = HASHES * groups[g].share / groups[g].numbers;
+      if (t > 16 && t != 24 && t != 32)
+        cr_expect_eq(times[t], 0, "%u threads", t);
+      else
+        cr_expect(fabs((double)times[t] / want - 1) < 0.1, "%u threads: %zu times, not %g", t, times[t], want);
+    }
 }

@@ -14,7 +14,7 @@
 
 enum fault {
   NONE,
-  AT_3_THREADS,    /* whatever the address */
+  AT_2_THREADS,    /* whatever the address */
   AT_16_BYTES,     /* at an address 8 bytes past a multiple of 64, whatever the launch */
   AT_BOTH,         /* at that address with one thread: neither alone does it */
   AT_OUTPUT,       /* where the output is 16 elements further */
@@ -23,8 +23,8 @@ enum fault {
   AT_THREADS_OUT,  /* at such an output */
   AT_THREADS_MORE, /* at such an input with any launch, and by more with more than one thread */
   READS_NAN,       /* 0 * what the output held */
-  READS_NAN_AT_8,  /* the same with eight threads alone */
-  READS_PAST_AT_3, /* a byte past the input, with three threads alone */
+  READS_NAN_AT_2,  /* the same with two threads alone */
+  READS_PAST_AT_2, /* a byte past the input, with two threads alone */
   READS_NAN_BELOW, /* of several rows: one too high in the first row where the output held NaN, and NaN in those below */
   TURNS_A_THREAD,  /* in run `turns_at` another thread of OpenMP's rounds upward from then on */
   TURNS_ITSELF,    /* in that run the thread that it was called by does */
@@ -37,7 +37,7 @@ static size_t rows = 1; /* of a case */
 /* Which places and launches were seen: threads, and the input's and the output's address by 64. */
 static struct {
   unsigned runs;
-  bool threads[17], in[64], out[64];
+  bool threads[33], in[64], out[64];
   struct varied_runs varied;
   double base; /* the first run's last result */
 } seen;
@@ -48,7 +48,7 @@ static bool at_page(const void *p) { return (uintptr_t)p % 4096 == 0; }
 static double excess(const struct fold_call *call) {
   bool two = (uintptr_t)call->in % 64 == 8;
   switch (fault) {
-    case AT_3_THREADS: return call->launch.threads == 3;
+    case AT_2_THREADS: return call->launch.threads == 2;
     case AT_16_BYTES: return two;
     case AT_BOTH: return two && call->launch.threads == 1;
     case AT_OUTPUT: return (uintptr_t)call->out % 128 == 64;
@@ -58,9 +58,9 @@ static double excess(const struct fold_call *call) {
     case AT_THREADS_MORE: return (uintptr_t)call->in % 16 == 0 ? 0 : call->launch.threads > 1 ? 2 : 1;
     case NONE:
     case READS_NAN:
-    case READS_NAN_AT_8:
+    case READS_NAN_AT_2:
     case READS_NAN_BELOW:
-    case READS_PAST_AT_3:
+    case READS_PAST_AT_2:
     case TURNS_A_THREAD:
     case TURNS_ITSELF:
     case FAULTS: break;
@@ -95,12 +95,12 @@ static fold_status count(const struct fold_subject *subject, const struct fold_c
   varied_note(&seen.varied, how(call));
   if (fault == TURNS_A_THREAD && seen.runs == turns_at) turn_a_thread();
   if (fault == TURNS_ITSELF && seen.runs == turns_at) fesetround(FE_UPWARD);
-  if (fault == READS_PAST_AT_3 && call->launch.threads == 3)
+  if (fault == READS_PAST_AT_2 && call->launch.threads == 2)
     (void)((const volatile unsigned char *)call->in)[call->rows * call->cols * fold_dtype_size(call->dtype)];
   for (size_t r = 0; r < call->rows; r++) {
     double sum = excess(call);
     for (const float *x = (const float *)call->in + r * call->cols, *end = x + call->cols; x < end; x++) sum += *x;
-    if (fault == READS_NAN || (fault == READS_NAN_AT_8 && call->launch.threads == 8))
+    if (fault == READS_NAN || (fault == READS_NAN_AT_2 && call->launch.threads == 2))
       sum += 0 * fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->out, r));
     if (fault == READS_NAN_BELOW && isnan(fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->out, r))))
       sum += r ? NAN : 1;
@@ -140,7 +140,7 @@ static const size_t lengths[] = {ALL_OF_IT, PART}, all_lengths[] = {ALL_OF_IT, P
 /* A fault is held against the claim that it breaks, also where runs differ in more than that; AT_BOTH shows only where they do. */
 Test(vary, a_difference_is_blamed_on_what_makes_it) {
   static const uint64_t breaks[FAULTS] = {
-      [AT_3_THREADS] = FOLD_CLAIM(FOLD_LAUNCH_INVARIANT),
+      [AT_2_THREADS] = FOLD_CLAIM(FOLD_LAUNCH_INVARIANT),
       [AT_16_BYTES] = FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT),
       [AT_OUTPUT] = FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT),
       [AT_PAGE_START] = FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT),
@@ -148,15 +148,15 @@ Test(vary, a_difference_is_blamed_on_what_makes_it) {
       [AT_THREADS_OUT] = BY_BOTH,
       [AT_THREADS_MORE] = BY_BOTH,
       [READS_NAN] = FOLD_CLAIM(FOLD_WRITES_OUTPUT),
-      [READS_NAN_AT_8] = FOLD_CLAIM(FOLD_WRITES_OUTPUT),
-      [READS_PAST_AT_3] = FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS),
+      [READS_NAN_AT_2] = FOLD_CLAIM(FOLD_WRITES_OUTPUT),
+      [READS_PAST_AT_2] = FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS),
       [TURNS_A_THREAD] = FOLD_CLAIM(FOLD_LEAVES_NO_TRACE),
       [TURNS_ITSELF] = FOLD_CLAIM(FOLD_LEAVES_NO_TRACE),
   };
   bool keeps = openmp_keeps();
   for (int f = NONE; f < FAULTS; f++)
     for (size_t l = 0; l < 2 && f != AT_BOTH && f != READS_NAN_BELOW && (f != TURNS_A_THREAD || keeps); l++) {
-      struct tally t = judge((enum fault)f, ALL, lengths[l], 7);
+      struct tally t = judge((enum fault)f, ALL, lengths[l], 8);
       for (int k = 0; k < FOLD_CLAIMS; k++)
         if (ALL & FOLD_CLAIM(k))
           cr_expect_eq(t.last[k].verdict, breaks[f] & FOLD_CLAIM(k) ? FOLD_REFUTED : FOLD_HELD,
@@ -166,8 +166,8 @@ Test(vary, a_difference_is_blamed_on_what_makes_it) {
 
 /* Where one thing alone does it, the evidence is that run's. */
 Test(vary, the_reason_names_no_more_than_it_takes) {
-  struct tally t = judge(AT_3_THREADS, ALL, PART, 7);
-  cr_expect_str_eq(t.last[FOLD_LAUNCH_INVARIANT].reason, "different bits with 3 threads");
+  struct tally t = judge(AT_2_THREADS, ALL, PART, 7);
+  cr_expect_str_eq(t.last[FOLD_LAUNCH_INVARIANT].reason, "different bits with 2 threads");
   t = judge(AT_16_BYTES, ALL, PART, 7);
   cr_expect_str_eq(t.last[FOLD_ALIGNMENT_INVARIANT].reason, "different bits 2 elements from an aligned address");
   t = judge(AT_OUTPUT, ALL, PART, 7);
@@ -177,8 +177,8 @@ Test(vary, the_reason_names_no_more_than_it_takes) {
   cr_expect_str_eq(read->reason, "NaN where the output held NaN before: it was read");
   cr_expect(read->compared && fold_bits_class(FOLD_F32, read->got) == FOLD_NAN &&
             fold_bits_class(FOLD_F32, read->want) < FOLD_INFINITE);
-  t = judge(READS_NAN_AT_8, ALL, ALL_OF_IT, 7);
-  cr_expect(strstr(t.last[FOLD_WRITES_OUTPUT].reason, "it was read, with 8 threads"), "%s",
+  t = judge(READS_NAN_AT_2, ALL, ALL_OF_IT, 7);
+  cr_expect(strstr(t.last[FOLD_WRITES_OUTPUT].reason, "it was read, with 2 threads"), "%s",
             t.last[FOLD_WRITES_OUTPUT].reason);
 }
 
@@ -194,7 +194,7 @@ Test(vary, the_first_row_that_read_nan_is_named) {
 /* Also where no claim but this one is judged, and the run was of the second input, which is the first but for a bit. */
 Test(vary, who_read_nan_is_held_against_its_own_input_without_nan) {
   for (uint64_t seed = 1; seed <= 10; seed++) {
-    const struct tally t = judge(READS_NAN_AT_8, FOLD_CLAIM(FOLD_WRITES_OUTPUT), ALL_OF_IT, seed);
+    const struct tally t = judge(READS_NAN_AT_2, FOLD_CLAIM(FOLD_WRITES_OUTPUT), ALL_OF_IT, seed);
     const struct fold_finding *f = &t.last[FOLD_WRITES_OUTPUT];
     const double want = fold_bits_to_double(FOLD_F32, f->want);
     cr_expect(f->verdict == FOLD_REFUTED && fabs(want - seen.base) < 1, "%s: %g for %g", f->reason, want, seen.base);
@@ -239,8 +239,8 @@ Test(vary, what_needs_two_things_is_found_at_every_length) {
     enum fold_claim_id claim[2];
   } faults[] = {{AT_THREADS, {FOLD_LAUNCH_INVARIANT, FOLD_ALIGNMENT_INVARIANT}},
                 {AT_THREADS_OUT, {FOLD_LAUNCH_INVARIANT, FOLD_ALIGNMENT_INVARIANT}},
-                {READS_NAN_AT_8, {FOLD_WRITES_OUTPUT, FOLD_WRITES_OUTPUT}},
-                {READS_PAST_AT_3, {FOLD_STAYS_IN_BOUNDS, FOLD_STAYS_IN_BOUNDS}}};
+                {READS_NAN_AT_2, {FOLD_WRITES_OUTPUT, FOLD_WRITES_OUTPUT}},
+                {READS_PAST_AT_2, {FOLD_STAYS_IN_BOUNDS, FOLD_STAYS_IN_BOUNDS}}};
   enum { SEEDS = 30 };
   for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
     for (size_t l = 0; l < 3; l++) {
@@ -249,7 +249,7 @@ Test(vary, what_needs_two_things_is_found_at_every_length) {
         const struct tally t = judge(faults[i].fault, ALL, all_lengths[l], seed);
         for (int k = 0; k < 2; k++) found[k] += t.last[faults[i].claim[k]].verdict == FOLD_REFUTED;
       }
-      bool half = all_lengths[l] == PART && faults[i].fault == READS_PAST_AT_3; /* at one end of a page alone */
+      bool half = all_lengths[l] == PART && faults[i].fault == READS_PAST_AT_2; /* at one end of a page alone */
       const unsigned least = all_lengths[l] == FEW ? 2 : half ? SEEDS / 5 : SEEDS;
       cr_expect(found[0] >= least && found[1] >= least, "fault %d, %zu terms: in %u and %u of %d", (int)faults[i].fault,
                 all_lengths[l], found[0], found[1], SEEDS);
@@ -265,7 +265,7 @@ Test(vary, what_is_not_promised_is_not_held_against_what_is) {
         struct tally t = judge(faults[i], FOLD_CLAIM(FOLD_LAUNCH_INVARIANT), all_lengths[l], seed);
         cr_expect_eq(t.last[FOLD_LAUNCH_INVARIANT].verdict, FOLD_HELD, "%s", t.last[FOLD_LAUNCH_INVARIANT].reason);
       }
-      struct tally t = judge(AT_3_THREADS, FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT), all_lengths[l], seed);
+      struct tally t = judge(AT_2_THREADS, FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT), all_lengths[l], seed);
       cr_expect_eq(t.last[FOLD_ALIGNMENT_INVARIANT].verdict, FOLD_HELD, "%s", t.last[FOLD_ALIGNMENT_INVARIANT].reason);
     }
 }
@@ -276,9 +276,9 @@ Test(vary, what_is_not_promised_is_varied_beside_what_is) {
   cr_expect_eq(judge(AT_THREADS, FOLD_CLAIM(FOLD_LAUNCH_INVARIANT), PART, 7).last[FOLD_LAUNCH_INVARIANT].verdict,
                FOLD_REFUTED);
   cr_expect_eq(
-      judge(READS_PAST_AT_3, FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS), ALL_OF_IT, 7).last[FOLD_STAYS_IN_BOUNDS].verdict,
+      judge(READS_PAST_AT_2, FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS), ALL_OF_IT, 7).last[FOLD_STAYS_IN_BOUNDS].verdict,
       FOLD_REFUTED);
-  cr_expect_eq(judge(READS_NAN_AT_8, FOLD_CLAIM(FOLD_WRITES_OUTPUT), ALL_OF_IT, 7).last[FOLD_WRITES_OUTPUT].verdict,
+  cr_expect_eq(judge(READS_NAN_AT_2, FOLD_CLAIM(FOLD_WRITES_OUTPUT), ALL_OF_IT, 7).last[FOLD_WRITES_OUTPUT].verdict,
                FOLD_REFUTED);
 }
 
@@ -305,18 +305,22 @@ Test(vary, a_claim_alone_is_judged_by_all_of_its_runs) {
 
 /* Of long inputs a part of the plan is run: never none, and over a dozen inputs all of it. */
 Test(vary, long_inputs_share_the_plan) {
-  bool threads[17] = {0}, in[64] = {0};
+  bool threads[33] = {0}, in[64] = {0};
   for (uint64_t seed = 1; seed <= 40; seed++) {
     memset(&seen, 0, sizeof seen);
     struct tally t = judge(NONE, ALL, FEW, seed);
     cr_expect_eq(seen.runs, 10, "%u runs: the base run, one of another input, the second's, five, and two of a part",
                  seen.runs);
     cr_expect(t.last[FOLD_LAUNCH_INVARIANT].comparisons >= 4 && t.last[FOLD_ALIGNMENT_INVARIANT].comparisons == 6);
-    cr_expect(seen.threads[16], "the most threads are always tried");
-    for (int i = 0; i < 17; i++) threads[i] |= seen.threads[i];
+    cr_expect(seen.threads[16] || seen.threads[24] || seen.threads[32], "many threads are always tried");
+    cr_expect(seen.threads[1], "one thread is always tried");
+    uint64_t told = 0;
+    for (int i = 1; i < 33; i++) told |= (uint64_t)seen.threads[i] << i;
+    cr_expect_eq(t.last[FOLD_LAUNCH_INVARIANT].threads, told, "the verdict says which numbers were tried");
+    for (int i = 0; i < 33; i++) threads[i] |= seen.threads[i];
     for (int i = 0; i < 64; i++) in[i] |= seen.in[i];
   }
-  static const int tried[] = {1, 2, 3, 4, 7, 8, 16}, places[] = {4, 8, 16, 20, 32};
-  for (size_t i = 0; i < 7; i++) cr_expect(threads[tried[i]], "%d threads", tried[i]);
+  static const int tried[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16, 24, 32}, places[] = {4, 8, 16, 20, 32};
+  for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) cr_expect(threads[tried[i]], "%d threads", tried[i]);
   for (size_t i = 0; i < 5; i++) cr_expect(in[places[i]], "%d bytes from an aligned address", places[i]);
 }

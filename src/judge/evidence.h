@@ -30,6 +30,7 @@ struct fold_finding {
   double ulps;     /* greatest |got - exact| in units of the exact result's last place; NaN where not measured */
   double fraction; /* the same error over its bound; NaN where there is none */
   enum fold_telling telling; /* of a claim about order that held: whether the input could have told */
+  uint64_t threads;          /* bit n: a run with n threads was compared (launch_invariant) */
 };
 
 /* Why there is nothing to judge. */

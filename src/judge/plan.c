@@ -5,9 +5,16 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Numbers of threads: the subject's own (0); some that divide work unevenly; more than a small machine has
- * processors. */
-static const unsigned threads[] = {0, 1, 2, 3, 4, 7, 8, 16};
+/* Numbers of threads: the subject's own (0), one, and groups of others. A plan has one number of each group, which the
+ * input's hash chooses: so the trials of a run try them all, and none has more runs. */
+enum { GROUPS = 8, ONE = 1, MANY = GROUPS - 1 };
+static const struct {
+  unsigned n, at[5];
+} groups[GROUPS] = {
+    {1, {0}},         {1, {1}}, {1, {2}}, {2, {3, 4}}, {3, {5, 6, 7}}, {3, {8, 9, 10}}, {5, {11, 12, 13, 14, 15}},
+    {3, {16, 24, 32}}};
+/* Ranks share a machine, so fewer numbers are tried, and smaller ones. */
+static const unsigned of_ranks[] = {0, 1, 2, 3, 4, 7, 8, 16};
 static const ptrdiff_t shifts[] = {1, 2, 3, 4, 5, 8, 16, 32};
 static const ptrdiff_t other_shifts[] = {0, 1, 2, 4, 5};
 static const unsigned out_shifts[] = {0, 1, 3, 16};
@@ -20,6 +27,7 @@ enum { FEW = 5 }; /* runs of the longest inputs */
 /* The offsets that the input's hash gives to the levels of each factor. */
 struct turn {
   size_t nan, shift, other, out, scratch, side, first, last, rank, open;
+  unsigned threads[GROUPS];
 };
 
 static size_t take(uint64_t *hash, size_t n) {
@@ -32,11 +40,12 @@ static struct turn turn_of(uint64_t hash) {
   struct turn t = {.nan = take(&hash, 2), .shift = take(&hash, COUNT(shifts)), .out = take(&hash, COUNT(out_shifts))};
   t.scratch = take(&hash, 2);
   t.side = take(&hash, 2);
-  t.first = take(&hash, COUNT(threads));
-  t.last = take(&hash, COUNT(threads) - 1);
+  t.first = take(&hash, COUNT(of_ranks));
+  t.last = take(&hash, GROUPS - 2);
   t.rank = take(&hash, FEW);
   t.other = take(&hash, COUNT(other_shifts));
-  t.open = take(&hash, COUNT(threads));
+  t.open = take(&hash, GROUPS);
+  for (size_t g = 0; g < GROUPS; g++) t.threads[g] = groups[g].at[take(&hash, groups[g].n)];
   return t;
 }
 
@@ -55,11 +64,11 @@ static struct fold_variation flush(size_t end) {
 /* Each number of threads with arguments at the start of a page, at its end, and elsewhere. The numbers rise, fall and
  * rise again, so that OpenMP has to create few threads. */
 static size_t plan_all(const struct turn *t, struct fold_variation *plan) {
-  enum { N = COUNT(threads) };
+  enum { N = GROUPS };
   for (size_t k = 0; k < 3 * N; k++) {
     size_t pass = k / N, i = pass == 1 ? N - 1 - k % N : k % N;
     plan[k] = pass < 2 ? flush(pass) : shifted(t, i);
-    plan[k].launch.threads = threads[i];
+    plan[k].launch.threads = t->threads[i];
     plan[k].open = pass < 2 && k % N == t->open;
     plan[k].nan = (i + pass + t->nan) % 2;
   }
@@ -68,24 +77,29 @@ static size_t plan_all(const struct turn *t, struct fold_variation *plan) {
 
 /* Each number of threads with arguments at one end of a page, and elsewhere. */
 static size_t plan_part(const struct turn *t, struct fold_variation *plan) {
-  enum { N = COUNT(threads) };
+  enum { N = GROUPS };
   for (size_t k = 0; k < 2 * N; k++) {
     size_t pass = k / N, i = pass == 1 ? N - 1 - k % N : k % N;
     plan[k] = pass == 0 ? flush((i + t->side) % 2) : shifted(t, i);
-    plan[k].launch.threads = threads[i];
+    plan[k].launch.threads = t->threads[i];
     plan[k].open = pass == 0 && i / 2 == t->open / 2;
     plan[k].nan = (i / 2 + pass + t->nan) % 2;
   }
   return 2 * N;
 }
 
-/* The largest number of threads and four others, spread over both ends of a page and three other places. */
+/* One thread, many, and the numbers of three other groups. */
+static unsigned threads_of_few(const struct turn *t, size_t which) {
+  static const unsigned char others[GROUPS - 2] = {0, 2, 3, 4, 5, 6};
+  const size_t group = which == 0 ? MANY : which == 1 ? ONE : others[(which + t->last) % (GROUPS - 2)];
+  return t->threads[group];
+}
+
+/* Five numbers of threads, spread over both ends of a page and three other places. */
 static size_t plan_few(const struct turn *t, struct fold_variation *plan) {
-  enum { OTHERS = COUNT(threads) - 1 };
   for (size_t k = 0; k < FEW; k++) {
-    size_t which = (k + t->rank) % FEW;
     plan[k] = k < 2 ? flush((k + t->side) % 2) : shifted(t, 3 * k);
-    plan[k].launch.threads = threads[which == 0 ? OTHERS : (which + t->last) % OTHERS];
+    plan[k].launch.threads = threads_of_few(t, (k + t->rank) % FEW);
     plan[k].open = k == t->open % 2;
     plan[k].nan = (k + k / 2 + t->nan) % 2;
   }
@@ -95,11 +109,11 @@ static size_t plan_few(const struct turn *t, struct fold_variation *plan) {
 /* A run over ranks takes as long as dozens of runs on the host, so each number of threads has one place only. */
 static size_t plan_ranks(const struct turn *t, size_t terms, struct fold_variation *plan) {
   (void)terms;
-  enum { N = COUNT(threads) };
+  enum { N = COUNT(of_ranks) };
   for (size_t i = 0; i < N; i++) {
     size_t place = (i + t->first) % 4;
     plan[i] = place % 2 ? shifted(t, i) : flush(place / 2);
-    plan[i].launch.threads = threads[i];
+    plan[i].launch.threads = of_ranks[i];
     plan[i].nan = (i + i / 4 + t->nan) % 2;
   }
   return N;

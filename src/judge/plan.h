@@ -3,7 +3,7 @@
  *
  * A fault may need two of these at once, such as a misaligned array and more than one thread. So each run differs in
  * all of them, and the input's hash decides which levels meet. In each trial on the host, up to FOLD_PLAN_ALL terms,
- * each number of threads meets closed pages before and after the arguments, a shifted input, NaN and another poison.
+ * each of a trial's eight numbers of threads meets closed pages before and after the arguments, a shifted input, NaN and another poison.
  * Over the trials of all inputs every level of each factor meets every level of each other factor (tests/test_plan.c
  * counts). Longer inputs run a part of the plan. In one run at each end the closed page can be read (rig.h); for the
  * longest inputs, in one run at one of the ends.
@@ -13,8 +13,9 @@
 
 #include "rig.h"
 
-#define FOLD_PLAN_ALL 4096  /* up to so many terms: each number of threads at three places */
-#define FOLD_PLAN_FEW 65536 /* up to so many: at two of the three; above: five numbers of threads at one place each */
+#define FOLD_PLAN_ALL 4096 /* up to so many terms: each number of threads at three places */
+#define FOLD_PLAN_FEW \
+  65536 /* up to so many: at two of the three; above: five of the eight numbers, 1 always among them, at one place each */
 #define FOLD_PLAN_MOST 24
 
 /* All zero: the base run. */

@@ -227,6 +227,12 @@ static bool blame_plainly(struct fold_trial *trial, struct fold_finding *finding
   return blame(trial, finding, &seen, factor);
 }
 
+/* As a bit of a finding's mask; 0: the subject's own number. */
+static uint64_t threads_of(const struct fold_variation *how) {
+  const unsigned n = how->launch.threads;
+  return n > 0 && n < 64 ? UINT64_C(1) << n : 0;
+}
+
 static bool judge_step(struct fold_trial *trial, struct fold_finding *finding, const struct fold_variation *step,
                        enum fold_factor factor, size_t *ran) {
   struct fold_varied seen;
@@ -235,6 +241,7 @@ static bool judge_step(struct fold_trial *trial, struct fold_finding *finding, c
   if (status.code != FOLD_OK) return fail(finding, status);
   if (!(fold_variation_factors(&seen.how) & factor)) return true;
   finding->comparisons += trial->c->rows;
+  if (factor == FOLD_VARIES_LAUNCH) finding->threads |= threads_of(&seen.how);
   ++*ran;
   return seen.same || blame_plainly(trial, finding, seen, factor);
 }

@@ -188,6 +188,14 @@ static void set_results(json_t *line, const struct fold_judgement *j) {
   json_object_set_new(line, "results_xxh3", json_string(text));
 }
 
+/* The numbers of a mask's bits. */
+static json_t *numbers_of(uint64_t mask) {
+  json_t *numbers = json_array();
+  for (unsigned n = 0; n < 64; n++)
+    if (mask >> n & 1) json_array_append_new(numbers, json_integer(n));
+  return numbers;
+}
+
 void fold_record_figures(json_t *line, const struct fold_finding *f, enum fold_dtype dtype) {
   if (f->compared) {
     json_object_set_new(line, "row", json_integer((json_int_t)f->row));
@@ -195,6 +203,7 @@ void fold_record_figures(json_t *line, const struct fold_finding *f, enum fold_d
     fold_record_bits(line, "want", dtype, f->want);
   }
   if (f->moved) json_object_set_new(line, "moved", json_true());
+  if (f->threads) json_object_set_new(line, "threads_tried", numbers_of(f->threads));
   if (f->unjudged > 0) {
     json_object_set_new(line, "rows_judged", json_integer((json_int_t)f->comparisons));
     json_object_set_new(line, "rows_without_bound", json_integer((json_int_t)f->unjudged));

@@ -59,6 +59,7 @@ void fold_table_add(struct fold_table *table, const struct fold_judgement *j) {
   cell->count[f->verdict]++;
   cell->telling += f->telling == FOLD_TELLING;
   cell->idle += f->telling == FOLD_IDLE;
+  cell->threads |= f->threads;
   if (j->known) cell->known++, count_known(table, j);
   if (cancels(j))
     cell->cancelled++;
@@ -126,6 +127,14 @@ static const char *print_fraction(double value, char text[32]) {
   return fold_print_fraction(value, text);
 }
 
+/* "  (threads tried: 1, 2, 16)" */
+static void print_threads(uint64_t mask, FILE *out) {
+  const char *before = "  (threads tried: ";
+  for (unsigned n = 0; n < 64; n++)
+    if (mask >> n & 1) fprintf(out, "%s%u", before, n), before = ", ";
+  fputc(')', out);
+}
+
 static void print_cell(const struct fold_cell *cell, const struct fold_claim *claim, bool strict, bool colour,
                        FILE *out) {
   char ulps[20], fraction[32], idle[24] = "-";
@@ -142,6 +151,7 @@ static void print_cell(const struct fold_cell *cell, const struct fold_claim *cl
   if (known) fprintf(out, "  (%zu known)", known);
   if (is_untold(cell)) fputs("  (idle inputs only)", out);
   if (cell->unjudged) fprintf(out, "  (%zu of %zu rows have %s)", cell->unjudged, cell->rows, cell->no_bound);
+  if (cell->threads) print_threads(cell->threads, out);
   if (cell->why[0]) fprintf(out, "  (%s)", cell->why);
   fputc('\n', out);
 }

@@ -13,6 +13,7 @@ struct fold_cell {
   size_t telling, idle;  /* of the held: whether the inputs could tell orders apart (panel.h) */
   double ulps, fraction; /* the worst ones; NaN where nothing was measured */
   size_t cancelled;      /* the held whose error is larger than the exact result; `ulps` is of the others */
+  uint64_t threads;      /* bit n: n threads were tried (launch_invariant) */
   size_t rows, unjudged; /* of the judged cases: all rows, and the rows without a bound */
   char no_bound[120];    /* why such a row has no bound; the last reason */
   char why[120];         /* the last reason of a skip or a broken claim; a lack of ranks gives way to others */
