@@ -2,6 +2,7 @@
 
 test_guest_claims.py FOLDPROOF LIBRARY_FOLDER GUESTS_FOLDER CC
 """
+import json
 import os
 import pathlib
 import re
@@ -197,10 +198,28 @@ def check_processors(guest):
     few = ("--fixtures", "normal/f32/sum/3x1000/*,normal/f32/sum/17x257/*")
     if len(os.sched_getaffinity(0)) > 1:
         check_refuted(guest, "by_processors", "launch_invariant", "different bits with 1 thread", *few)
-    for subject in ("by_online", "by_configured", "by_nprocs"):
+    for subject in ("by_online", "by_configured", "by_nprocs", "by_three_processors", "by_file_of_system", "by_cpuinfo"):
         check_refuted(guest, subject, "launch_invariant", "different bits with ", *few)
     for claim in ("launch_invariant", "leaves_no_trace"):
         check_held(guest, "honest", claim, *few)
+        check_held(guest, "pins_threads", claim, *few)
+    check_refuted(guest, "by_caller", "run_to_run", "different bits in a repeat that another thread of the process called", *few)
+    check_held(guest, "honest", "run_to_run", *few)
+
+
+def check_numbers_of_threads(guest, folder):
+    """One thread is compared with others whatever the input; over a run each number is tried; the verdict says which."""
+    code, out, err = verify("--guest", guest, "--subjects", "bits/honest", "--claims", "launch_invariant")
+    assert code == 0 and "(threads tried: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 24, 32)" in out, (code, out, err)
+    for subject in ("with_9_to_15", "with_5", "over_16"):
+        check_refuted(guest, subject, "launch_invariant", "different bits with ")
+    for seed in range(1, 7):
+        array, page = str(folder / f"long{seed}.npy"), folder / f"long{seed}.jsonl"
+        subprocess.run([FOLDPROOF, "gen", "normal", "-n", "100000", "--seed", str(seed), "-o", array], check=True)
+        check_refuted(guest, "halves_of_several", "launch_invariant", "different bits with 1 thread", "--npy", array)
+        code, out, err = verify("--guest", guest, "--subjects", "bits/honest", "--claims", "launch_invariant", "--npy", array, "--jsonl", str(page))
+        tried = [json.loads(line).get("threads_tried") for line in page.read_text().splitlines() if '"judgement"' in line]
+        assert code == 0 and len(tried) == 1 and 1 in tried[0] and max(tried[0]) >= 16, (tried, code, out, err)
 
 
 def check_bad_twins(folder):
@@ -222,6 +241,7 @@ def main():
         check_new_processes(guest)
         check_sequence(guest)
         check_processors(guest)
+        check_numbers_of_threads(guest, pathlib.Path(folder))
         check_shapes(guest)
         check_twins(pathlib.Path(folder))
         # A crash is to be one, in a build with sanitizers too.

@@ -25,9 +25,10 @@ struct fold_door {
   bool here; /* the guest is in this process, and nowhere else */
   fold_run *run;
   fold_scratch *scratch;
-  bool files;    /* its subjects get files, and no engine's memory */
-  bool strides;  /* its subjects can be given views */
-  uint64_t tidy; /* the claims about memory that each of its subjects makes */
+  bool files;      /* its subjects get files, and no engine's memory */
+  bool strides;    /* its subjects can be given views */
+  bool any_thread; /* any thread may call its subjects */
+  uint64_t tidy;   /* the claims about memory that each of its subjects makes */
   /* By claim: why nothing that its subjects do could refute the claim; NULL: something could. */
   const char *unseen[FOLD_CLAIMS];
 };

@@ -200,7 +200,12 @@ static size_t scratch(const struct fold_subject *subject, const struct fold_call
   return s.scratch ? s.scratch(&given, s.context) : 0;
 }
 
-const struct fold_door fold_door_object = {
-    .option = "--guest", .describe = describe, .run = run, .scratch = scratch, .strides = true, .tidy = FOLD_TIDY};
+const struct fold_door fold_door_object = {.option = "--guest",
+                                           .describe = describe,
+                                           .run = run,
+                                           .scratch = scratch,
+                                           .strides = true,
+                                           .any_thread = true,
+                                           .tidy = FOLD_TIDY};
 const struct fold_door fold_door_here = {
     .describe = describe, .here = true, .run = run, .scratch = scratch, .strides = true, .tidy = FOLD_TIDY};

@@ -282,6 +282,7 @@ static fold_status read_entry(const struct fold_guest *guest, const json_t *entr
                              .guest = row,
                              .unknown = problems && strcmp(problems, "rows") == 0,
                              .unseen = guest->door->unseen,
+                             .any_thread = guest->door->any_thread,
                              .run = guest->door->run};
   if (row->has_scratch) s->scratch = guest->door->scratch;
   return read_row(&r, claims, s);

@@ -124,6 +124,19 @@ static bool repeat_busy(struct fold_trial *trial, struct repeats *r, struct fold
   return went;
 }
 
+/* Has another thread of the process call a guest, which may keep something for each thread. */
+static bool repeat_by_other_thread(struct fold_trial *trial, struct fold_finding *finding) {
+  struct fold_request request = fold_trial_request(trial, 0x55);
+  request.other_thread = true;
+  if (!trial->subject->any_thread || !fold_engine_is_here(trial->subject->engine)) return true;
+  fold_status status = fold_trial_run(trial, trial->rig, &request, trial->other);
+  if (status.code == FOLD_OK && fold_trial_find(trial, FOLD_DID_WRITE_INPUT)) status = fold_trial_refill(trial);
+  if (status.code != FOLD_OK) fold_find_failed(finding, status);
+  return status.code == FOLD_OK &&
+         fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, trial->c->rows,
+                        "different bits in a repeat that another thread of the process called");
+}
+
 void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *finding) {
   struct repeats r = {.shortest = INFINITY};
   if (trial->repeats == 0) {
@@ -138,6 +151,7 @@ void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *findin
     r.shortest = fmin(r.shortest, fold_now() - begun);
   }
   if (r.differing[0] == 0 && !repeat_launches(trial, &r, finding)) return;
+  if (r.differing[0] == 0 && !trial->unsteady[0] && !repeat_by_other_thread(trial, finding)) return;
   if (!trial->unsteady[0] && !repeat_busy(trial, &r, finding)) return;
   conclude(&r, finding);
   if (finding->verdict == FOLD_REFUTED) {

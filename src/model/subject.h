@@ -60,9 +60,10 @@ struct fold_subject {
    * order it is cols - 1, which no order exceeds. */
   fold_height_over *height;
   bool vector;
-  size_t longest; /* cases whose rows have more terms are not judged, for their runs would take too long; 0: all are */
-  bool strides;   /* it takes inputs that are not contiguous (struct fold_call) */
-  bool unknown;   /* problem "rows" of a guest: an unknown function of each row; it is run on the cases of sums */
+  size_t longest;  /* cases whose rows have more terms are not judged, for their runs would take too long; 0: all are */
+  bool strides;    /* it takes inputs that are not contiguous (struct fold_call) */
+  bool any_thread; /* its calls may come from any thread of the process */
+  bool unknown;    /* problem "rows" of a guest: an unknown function of each row; it is run on the cases of sums */
   bool any_gpu; /* its documentation promises the same bits on every GPU (gpu_to_gpu); a declared order implies that */
   const struct fold_guest_row *guest; /* for a subject that a user brought (guest.h); else NULL */
   const char *const *unseen;          /* by claim: why nothing could refute it there; NULL: all can be judged */

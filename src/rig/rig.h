@@ -112,6 +112,7 @@ struct fold_request {
   bool open;              /* the page that the inputs are flush against can be read, and shows whether it was */
   unsigned out_shift;     /* in elements, up to FOLD_RIG_SLACK of 8 bytes */
   unsigned scratch_shift; /* in 256 bytes, 0 or 1 */
+  bool other_thread;      /* another thread of this process calls the subject; in host memory */
   unsigned ranks;         /* of an engine with ranks: 0 for the rig's own number */
   /* In a rank, its part of a collective: see struct fold_call. */
   struct fold_comm *comm;

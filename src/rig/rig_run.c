@@ -10,6 +10,7 @@
 #include "watch.h"
 
 #include <omp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 
@@ -215,10 +216,32 @@ static bool take_one_processor(cpu_set_t *own) {
   return sched_setaffinity(0, sizeof one, &one) == 0;
 }
 
+/* A call that another thread of this process makes. */
+struct errand {
+  const struct fold_subject *subject;
+  const struct fold_call *call;
+  fold_status status;
+};
+
+static void *do_errand(void *context) {
+  struct errand *errand = context;
+  errand->status = errand->subject->run(errand->subject, errand->call);
+  return NULL;
+}
+
+static fold_status run_by_other_thread(const struct fold_subject *subject, const struct fold_call *call) {
+  struct errand errand = {.subject = subject, .call = call};
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, do_errand, &errand) != 0)
+    return fold_error(FOLD_ENVIRONMENT, "a second thread can't be started");
+  pthread_join(thread, NULL);
+  return errand.status;
+}
+
 /* Sets OpenMP's number of threads to the one asked for, since a subject may take its number from OpenMP. */
 static fold_status call_subject(struct fold_rig *rig, const struct fold_subject *subject, struct fold_call *call,
-                                enum fold_edge edge, const struct window *out, const struct window *scratch,
-                                struct glance *glance, struct fold_traces *traces) {
+                                const struct fold_request *request, const struct window *out,
+                                const struct window *scratch, struct glance *glance, struct fold_traces *traces) {
   bool host = rig->ops->is_host;
   struct fold_watched watched[FOLD_INPUTS + 2] = {
       {.region = &rig->out.region, .first = out->at, .last = out->end},
@@ -230,7 +253,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
     watched[n++] = (struct fold_watched){.region = &rig->in[k].room.region,
                                          .first = fold_rig_place(rig, &rig->in[k]),
                                          .last = fold_rig_end(rig, &rig->in[k])};
-  if (host) FOLD_TRY(fold_faults_watch(watched, n, edge));
+  if (host) FOLD_TRY(fold_faults_watch(watched, n, edge_of(request)));
   struct fold_footing own = fold_footing_now();
   if (host && call->launch.threads) omp_set_num_threads((int)call->launch.threads);
   struct fold_footing before = fold_footing_now();
@@ -243,7 +266,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   char left[80] = "";
   if (rig->ops->keep) rig->ops->keep();
   if (call->poison) fold_soil_stack(*call->poison);
-  fold_status status = subject->run(subject, call);
+  fold_status status = (request->other_thread ? run_by_other_thread : subject->run)(subject, call);
   if (host) memcpy(glance->got, rig->out.at + out->at, out->end - out->at);
   if (rig->ops->restore) rig->ops->restore(left); /* before the engine is used again */
   fold_status ended = status.code == FOLD_OK ? end_run(rig, call, out, scratch, glance) : rig->ops->finish();
@@ -318,7 +341,7 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
   call.out = rig->out.at + out.at;
   struct glance glance;
   glance.got = got;
-  FOLD_TRY(call_subject(rig, subject, &call, edge_of(request), &out, &scratch, &glance, traces));
+  FOLD_TRY(call_subject(rig, subject, &call, request, &out, &scratch, &glance, traces));
   if (!glance.taken) FOLD_TRY(take_glance(rig, &out, &scratch, &glance));
   look_at_output(rig, request, size, &out, got, traces);
   look_at_scratch(&glance, &scratch, traces);

@@ -1,7 +1,9 @@
 /* bits.c: a guest whose subjects' bits depend on what they must not, each on one thing: test_guest_claims.py says which claim finds it. */
 #define _GNU_SOURCE
+#include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
@@ -85,6 +87,54 @@ static int pins(call_of *call, void *context) {
 static int by_processors(call_of *call, void *context) {
   cpu_set_t set;
   return (void)context, sums(call, sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1 ? 8 : 1);
+}
+
+/* One thread adds in turn, several in halves, which are added. The sums of 9 to 15 threads, or of 5, differ. */
+static int halves_of_several(call_of *call, void *context) {
+  return (void)context, sums(call, call->threads == 1 ? 1 : 2);
+}
+static int with_9_to_15(call_of *call, void *context) {
+  return (void)context, sums(call, call->threads >= 9 && call->threads <= 15 ? 8 : 1);
+}
+static int with_5(call_of *call, void *context) { return (void)context, sums(call, call->threads == 5 ? 8 : 1); }
+static int over_16(call_of *call, void *context) { return (void)context, sums(call, call->threads > 16 ? 8 : 1); }
+
+/* By the same, of more than two; by what the system's files say. */
+static int by_three_processors(call_of *call, void *context) {
+  cpu_set_t set;
+  return (void)context, sums(call, sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 2 ? 8 : 1);
+}
+static int by_file(call_of *call, void *context) {
+  char line[64] = "";
+  FILE *file = fopen(context, "r");
+  unsigned processors = 0, first, last;
+  while (file && fgets(line, sizeof line, file)) {
+    processors += strncmp(line, "processor", 9) == 0;
+    if (sscanf(line, "%u-%u", &first, &last) == 2) processors = last + 1;
+  }
+  if (file) fclose(file);
+  return sums(call, processors > 4 ? 8 : 1);
+}
+/* Has a thread for each processor, which stays there: the sum is the same for each number. */
+static int pins_threads(call_of *call, void *context) {
+  cpu_set_t own, one;
+  (void)context;
+  if (sched_getaffinity(0, sizeof own, &own) != 0) return 1;
+  for (int k = 0; k < CPU_SETSIZE; k++) {
+    CPU_ZERO(&one);
+    CPU_SET(k, &one);
+    if (CPU_ISSET(k, &own) && pthread_setaffinity_np(pthread_self(), sizeof one, &one) != 0) return 1;
+  }
+  return pthread_setaffinity_np(pthread_self(), sizeof own, &own) == 0 ? sums(call, 1) : 1;
+}
+
+/* By the thread that it is called by: another one than the first call's. */
+static int by_caller(call_of *call, void *context) {
+  static __thread int here;
+  static int *first;
+  (void)context;
+  if (first == NULL) first = &here;
+  return sums(call, first == &here ? 1 : 8);
 }
 
 /* By those that are online, as std::thread::hardware_concurrency says; and by those that there may be. */
@@ -198,6 +248,15 @@ static const struct foldproof_guest_subject subjects[] = {
     SUBJECT("by_shape", "fresh_process", by_shape, NULL),
     SUBJECT("pins", "stays_in_bounds", pins, NULL),
     SUBJECT("by_processors", "launch_invariant", by_processors, NULL),
+    SUBJECT("halves_of_several", "launch_invariant", halves_of_several, NULL),
+    SUBJECT("with_9_to_15", "launch_invariant", with_9_to_15, NULL),
+    SUBJECT("with_5", "launch_invariant", with_5, NULL),
+    SUBJECT("over_16", "launch_invariant", over_16, NULL),
+    SUBJECT("by_three_processors", "launch_invariant", by_three_processors, NULL),
+    SUBJECT("by_file_of_system", "launch_invariant", by_file, (void *)(uintptr_t) "/sys/devices/system/cpu/online"),
+    SUBJECT("by_cpuinfo", "launch_invariant", by_file, (void *)(uintptr_t) "/proc/cpuinfo"),
+    SUBJECT("pins_threads", "launch_invariant", pins_threads, NULL),
+    SUBJECT("by_caller", "run_to_run", by_caller, NULL),
     SUBJECT("by_online", "launch_invariant", by_online, &online),
     SUBJECT("by_configured", "launch_invariant", by_online, &configured),
     SUBJECT("by_nprocs", "launch_invariant", by_online, NULL),
