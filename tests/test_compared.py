@@ -59,14 +59,16 @@ def check_compare(folder):
     random.Random(3).shuffle(lines)
     put(folder / "p", lines * 2)
     run("compare", "a", "p", cwd=folder, code=0)
-    check_scanned(folder, lines)
+    check_spelling(folder, lines)
 
 
-def check_scanned(folder, lines):
-    """Keys in any sequence; and what a scanner of plain strings must leave to a parser, at each place of a word."""
+def check_spelling(folder, lines):
+    """Keys in any sequence, blanks and escapes are other spellings of one record; control characters and bytes that are no UTF-8 are no JSON."""
     put(folder / "p", [dict(reversed(line.items())) for line in lines])
     _, said = run("compare", "a", "p", cwd=folder, code=0)
     expect(rf"^{len(lines) - 1} agree, 0 differ, 0 only in a, 0 only in p$", said)
+    (folder / "p").write_text("".join(json.dumps(line, indent=None, separators=(" , ", " : ")) + "\n" for line in lines))
+    expect(rf"^{len(lines) - 1} agree, 0 differ, 0 only in a, 0 only in p$", run("compare", "a", "p", cwd=folder, code=0)[1])
     put(folder / "c", [next(line for line in lines if line.get("case") == "normal/f32/sum/1x33/seed1")])
     text = (folder / "c").read_text()
     for at in range(text.index("normal/"), text.index("normal/") + 16):

@@ -10,13 +10,21 @@ static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enou
 
 /* --- reading */
 
-static XXH128_hash_t add_to_key(XXH128_hash_t key, const struct fold_scanned *r, enum fold_scan_key part) {
-  const struct fold_slice *v = &r->value[part];
-  return XXH3_128bits_withSeed(v->at ? v->at : "", v->n, key.low64 ^ key.high64 ^ (v->n << 32));
+static XXH128_hash_t add_to_key(XXH128_hash_t key, const json_t *r, const char *part) {
+  const json_t *text = json_object_get(r, part);
+  const size_t n = json_string_length(text);
+  return XXH3_128bits_withSeed(n ? json_string_value(text) : "", n, key.low64 ^ key.high64 ^ (n << 32));
 }
 
-static uint64_t add_to_hash(uint64_t hash, const struct fold_slice *v) {
-  return v->at ? XXH3_64bits_withSeed(v->at, v->n, hash) : hash;
+/* A hash of a value, however it is formatted; `hash` where there is none. */
+static uint64_t add_to_hash(uint64_t hash, const json_t *r, const char *part) {
+  const json_t *value = json_object_get(r, part);
+  if (value == NULL) return hash;
+  if (json_is_string(value)) return XXH3_64bits_withSeed(json_string_value(value), json_string_length(value), hash);
+  char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS);
+  const uint64_t added = XXH3_64bits_withSeed(text ? text : "", text ? strlen(text) : 0, hash);
+  free(text);
+  return added;
 }
 
 static bool same(const struct fold_compared *a, const struct fold_compared *b) {
@@ -37,26 +45,33 @@ static fold_status append(struct fold_side *s, const struct fold_compared *c) {
 }
 
 /* A hash of what the case is and of how the subject declares to sum. The declarations of two engines may differ. */
-static uint32_t told_of(const struct fold_scanned *r, bool across) {
-  static const enum fold_scan_key keys[] = {FOLD_KEY_dtype,  FOLD_KEY_result_dtype, FOLD_KEY_op,
-                                            FOLD_KEY_rows,   FOLD_KEY_cols,         FOLD_KEY_order,
-                                            FOLD_KEY_method, FOLD_KEY_accumulator};
+static uint32_t told_of(const json_t *r, bool across) {
+  static const char *const keys[] = {"dtype", "result_dtype", "op", "rows", "cols", "order", "method", "accumulator"};
   const size_t n = across ? 5 : sizeof keys / sizeof *keys;
   uint64_t hash = 1;
-  if (fold_scanned_says(r, FOLD_KEY_schema, "1")) return 0;
-  for (size_t i = 0; i < n; i++) {
-    const struct fold_slice *v = &r->value[keys[i]];
-    if (v->at) hash = XXH3_64bits_withSeed(v->at, v->n, hash + i);
-  }
+  if (json_integer_value(json_object_get(r, "schema")) < 2) return 0;
+  for (size_t i = 0; i < n; i++) hash = add_to_hash(hash + i, r, keys[i]);
   return (uint32_t)(hash >> 32) | 1;
 }
 
 /* What else the run did, as bits. Where it did so, and the words, may depend on chance and are left out. */
-static uint64_t traces_of(const struct fold_scanned *r) {
-  static const enum fold_scan_key keys[] = {FOLD_KEY_out_of_bounds, FOLD_KEY_wrote_input, FOLD_KEY_left};
+static uint64_t traces_of(const json_t *r) {
+  static const char *const keys[] = {"out_of_bounds", "wrote_input", "left"};
   uint64_t traces = 0;
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) traces |= (uint64_t)(r->value[keys[i]].at != NULL) << i;
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    traces |= (uint64_t)(json_object_get(r, keys[i]) != NULL) << i;
   return traces;
+}
+
+static uint64_t results_of(const json_t *r) {
+  static const char *const keys[] = {"results_xxh3", "unwritten", "ranks_differ"};
+  uint64_t hash = 1;
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) hash = add_to_hash(hash, r, keys[i]);
+  return hash + traces_of(r);
+}
+
+static bool says(const json_t *r, const char *key, const char *text) {
+  return strcmp(fold_record_text(r, key), text) == 0;
 }
 
 struct reading {
@@ -64,43 +79,34 @@ struct reading {
   bool across;
 };
 
-static fold_status add_verdict(struct fold_side *s, const struct fold_scanned *r, const struct fold_compared *result) {
-  const bool held = fold_scanned_says(r, FOLD_KEY_verdict, "held");
+static fold_status add_verdict(struct fold_side *s, const json_t *r, const struct fold_compared *result) {
+  const bool held = says(r, "verdict", "held");
   struct fold_compared verdict = *result;
-  if (!fold_scanned_has_text(r, FOLD_KEY_claim) || (!held && !fold_scanned_says(r, FOLD_KEY_verdict, "refuted")))
-    return fold_ok();
-  verdict.key = add_to_key(result->key, r, FOLD_KEY_claim);
+  if (!*fold_record_text(r, "claim") || (!held && !says(r, "verdict", "refuted"))) return fold_ok();
+  verdict.key = add_to_key(result->key, r, "claim");
   verdict.verdict = true;
   verdict.results = held ? 1 : 2;
   return append(s, &verdict);
 }
 
-static fold_status take(void *context, const struct fold_scanned *r, size_t line) {
+static fold_status take(void *context, json_t *r, size_t line) {
   const struct reading *reading = context;
   struct fold_side *s = reading->side;
   const uint32_t number = s->number++;
-  if (fold_scanned_says(r, FOLD_KEY_type, "environment") && !s->environment)
-    s->environment = json_loadb(r->line, r->length, 0, NULL);
-  if (s->engine && !fold_scanned_says(r, FOLD_KEY_engine, s->engine)) return fold_ok();
-  const bool hash = fold_scanned_has_text(r, FOLD_KEY_results_xxh3);
+  if (says(r, "type", "environment") && !s->environment) s->environment = json_incref(r);
+  if (s->engine && !says(r, "engine", s->engine)) return fold_ok();
+  const bool hash = *fold_record_text(r, "results_xxh3");
   struct fold_compared c = {.line = (uint32_t)line, .number = number};
-  c.broken = !hash && fold_scanned_says(r, FOLD_KEY_verdict, "broken");
+  c.broken = !hash && says(r, "verdict", "broken");
   if (!hash && !c.broken) return fold_ok();
-  if (!fold_scanned_has_text(r, FOLD_KEY_subject) || !fold_scanned_has_text(r, FOLD_KEY_case) ||
-      !fold_scanned_has_text(r, FOLD_KEY_input_xxh3))
+  if (!*fold_record_text(r, "subject") || !*fold_record_text(r, "case") || !*fold_record_text(r, "input_xxh3"))
     return fold_error(FOLD_BAD_INPUT, "results need the keys subject, case and input_xxh3");
-  if (hash) FOLD_TRY(fold_scanned_check_results(r));
-  c.key = add_to_key(add_to_key((XXH128_hash_t){0, 0}, r, FOLD_KEY_subject), r, FOLD_KEY_case);
+  if (hash) FOLD_TRY(fold_record_check_results(r));
+  c.key = add_to_key(add_to_key((XXH128_hash_t){0, 0}, r, "subject"), r, "case");
   c.told = told_of(r, reading->across);
-  if (!reading->across) c.key = add_to_key(c.key, r, FOLD_KEY_engine);
+  if (!reading->across) c.key = add_to_key(c.key, r, "engine");
   /* a run that broke may also have a broken input */
-  if (!c.broken) {
-    c.input = add_to_hash(1, &r->value[FOLD_KEY_input_xxh3]);
-    c.results =
-        add_to_hash(add_to_hash(add_to_hash(1, &r->value[FOLD_KEY_results_xxh3]), &r->value[FOLD_KEY_unwritten]),
-                    &r->value[FOLD_KEY_ranks_differ]) +
-        traces_of(r);
-  }
+  if (!c.broken) c.input = add_to_hash(1, r, "input_xxh3"), c.results = results_of(r);
   FOLD_TRY(append(s, &c));
   return c.broken ? fold_ok() : add_verdict(s, r, &c);
 }
@@ -140,7 +146,7 @@ static fold_status sort_side(struct fold_side *s) {
 static void read_side(struct fold_comparison *c, int k) {
   struct fold_side *s = &c->side[k];
   struct reading reading = {s, c->across};
-  s->status = fold_lines_scan(s->path, take, &reading, &s->lines);
+  s->status = fold_lines_read(s->path, take, &reading, &s->lines);
   if (s->status.code == FOLD_OK) s->status = sort_side(s);
 }
 

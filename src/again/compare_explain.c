@@ -33,15 +33,12 @@ static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enou
 
 /* --- reading */
 
-static fold_status take(void *context, const struct fold_scanned *r, size_t line) {
+static fold_status take(void *context, json_t *record, size_t line) {
   struct explaining *e = context;
   const uint32_t number = e->number++;
   (void)line;
-  for (; e->next < e->n && e->at[e->order[e->next]].changed->number[e->side] == number; e->next++) {
-    json_t *record = json_loadb(r->line, r->length, 0, NULL);
-    if (record == NULL) return no_memory();
-    e->at[e->order[e->next]].record[e->side] = record;
-  }
+  for (; e->next < e->n && e->at[e->order[e->next]].changed->number[e->side] == number; e->next++)
+    e->at[e->order[e->next]].record[e->side] = json_incref(record);
   return fold_ok();
 }
 
@@ -69,7 +66,7 @@ static fold_status read_side(struct explaining *e, int side) {
   e->side = side;
   e->next = e->number = 0;
   e->n = n;
-  fold_status status = n ? fold_lines_scan(e->c->side[side].path, take, e, &lines) : fold_ok();
+  fold_status status = n ? fold_lines_read(e->c->side[side].path, take, e, &lines) : fold_ok();
   e->n = all;
   return status;
 }

@@ -58,15 +58,6 @@ static bool (*const knows[FOLD_FIELDS])(const char *word) = {
     [FOLD_FIELD_dtype] = is_dtype,     [FOLD_FIELD_result_dtype] = is_dtype, [FOLD_FIELD_accumulator] = is_dtype,
     [FOLD_FIELD_op] = is_problem};
 
-bool fold_schema_knows(enum fold_field field, const char *word, size_t n) {
-  char text[40];
-  if (!knows[field]) return true;
-  if (n >= sizeof text) return false;
-  memcpy(text, word, n);
-  text[n] = '\0';
-  return knows[field](text);
-}
-
 /* `strict`: for writing. In a record that is read, bits are checked later, by whoever reads them. */
 static bool is_kind(enum fold_kind kind, const json_t *value, bool strict) {
   switch (kind) {
@@ -145,8 +136,7 @@ static fold_status check_object(const struct checking *c, const json_t *object, 
     if (!is_kind(row->kind, value, c->strict))
       return fold_error(FOLD_BAD_INPUT, "a record of type %s needs the key '%s' to be %s", c->type, row->key,
                         kinds[row->kind]);
-    if (c->words && json_is_string(value) &&
-        !fold_schema_knows(e->field, json_string_value(value), json_string_length(value)))
+    if (c->words && knows[e->field] && !knows[e->field](json_string_value(value)))
       return fold_error(FOLD_BAD_INPUT, "a record of type %s has the %s '%.40s': no such is known", c->type, row->key,
                         json_string_value(value));
     if (!parent) FOLD_TRY(check_parts(c, value, row->key));
@@ -190,15 +180,4 @@ fold_status fold_schema_check_written(const json_t *record) {
   const fold_status status = check(record, true);
   if (status.code == FOLD_OK) return status;
   return fold_error(FOLD_ENVIRONMENT, "an error of foldproof: a record breaks its own schema: %s", status.text);
-}
-
-static bool requires(const struct entry *fields, unsigned schema, enum fold_field field) {
-  for (const struct entry *e = fields; !e->type; e++)
-    if (e->field == field) return e->required && schema >= e->required;
-  return false;
-}
-
-bool fold_schema_requires(const char *type, unsigned schema, enum fold_field field) {
-  const struct entry *fields = fields_of(type);
-  return requires(fields_of("every"), schema, field) || (fields && requires(fields, schema, field));
 }

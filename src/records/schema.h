@@ -46,10 +46,5 @@ extern const struct fold_field_row fold_fields[FOLD_FIELDS];
 fold_status fold_schema_check(const json_t *record);
 /* Checks a record that this program is about to write: FOLD_ENVIRONMENT names what is not as in the table. */
 fold_status fold_schema_check_written(const json_t *record);
-/* Whether a field with a fixed set of words (verdict, claim, engine, dtype, op, ...) may have this one of n bytes; true
- * for other fields. */
-bool fold_schema_knows(enum fold_field field, const char *word, size_t n);
-/* Whether records of that type and schema must have the field. */
-bool fold_schema_requires(const char *type, unsigned schema, enum fold_field field);
 
 #endif

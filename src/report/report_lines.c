@@ -25,17 +25,13 @@ struct noted {
 /* The file that is being read. Of the current run: how many records came so far, and whether a closing line must follow. */
 struct reading {
   fold_status (*take)(void *context, json_t *record, size_t line);
-  fold_take_scanned *scanned; /* used instead of `take` */
   void *context;
   struct fold_lines *lines;
   size_t line, in_run;
-  const char *text; /* the current line */
-  size_t length;
   uint64_t sum;           /* over the hashes of this run's lines */
   bool announced, hashed; /* the environment announced a closing line; its schema's closing lines have a hash */
   struct noted *noted;    /* the judgements and runs of this run, if it announces a closing line */
   size_t n_noted, room;
-  unsigned required[2][FOLD_SCHEMA + 1]; /* the scanned keys that a judgement and a run must have, by schema */
 };
 
 /* Keeps the first reason. */
@@ -103,43 +99,6 @@ static fold_status take_end(struct reading *r, const json_t *record) {
   return fold_ok();
 }
 
-static const enum fold_field scanned_fields[] = {
-#define KEY(name) FOLD_FIELD_##name,
-    FOLD_SCAN_KEYS(KEY)
-#undef KEY
-};
-
-/* The fields of a parsed record, in the form that the scanner gives; `held` keeps the text of values that are not
- * strings. */
-static bool scan_tree(const json_t *record, struct fold_scanned *scanned, char *held[FOLD_SCANNED]) {
-  memset(scanned, 0, sizeof *scanned);
-  for (int k = 0; k < FOLD_SCANNED; k++) {
-    const json_t *value = json_object_get(record, fold_fields[scanned_fields[k]].key);
-    if (value == NULL) continue;
-    const bool string = json_is_string(value);
-    held[k] = string ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    if (!string && held[k] == NULL) return false;
-    scanned->value[k].at = string ? json_string_value(value) : held[k];
-    scanned->value[k].n = string ? json_string_length(value) : strlen(held[k]);
-    scanned->has |= 1u << k;
-    scanned->strings |= (unsigned)string << k;
-  }
-  return true;
-}
-
-static fold_status take_tree(struct reading *r, json_t *record) {
-  struct fold_scanned scanned;
-  char *held[FOLD_SCANNED] = {NULL};
-  if (!r->scanned) return r->take(r->context, record, r->line);
-  const bool enough = scan_tree(record, &scanned, held);
-  scanned.line = r->text;
-  scanned.length = r->length;
-  fold_status status =
-      enough ? r->scanned(r->context, &scanned, r->line) : fold_error(FOLD_NO_MEMORY, "not enough memory for a record");
-  for (int k = 0; k < FOLD_SCANNED; k++) free(held[k]);
-  return status;
-}
-
 static bool is_judged(const json_t *record) {
   const char *type = fold_record_text(record, "type");
   return strcmp(type, "judgement") == 0 || strcmp(type, "run") == 0;
@@ -151,7 +110,7 @@ static fold_status check_guarded(struct reading *r, const json_t *record) {
   if (!is_judged(record) || (is_old && !r->hashed)) return fold_ok();
   if (is_old) return fold_error(FOLD_BAD_INPUT, "schema 1, and its run has schema 2");
   FOLD_TRY(fold_record_check(record));
-  return r->scanned ? fold_ok() : note(r, record);
+  return note(r, record);
 }
 
 static fold_status take_record(struct reading *r, json_t *record, uint64_t hash) {
@@ -167,84 +126,20 @@ static fold_status take_record(struct reading *r, json_t *record, uint64_t hash)
   r->in_run++;
   r->sum += hash;
   r->lines->records++;
-  return take_tree(r, record);
-}
-
-static const char *const scanned_types[] = {"judgement", "run"};
-
-static void ask_required(struct reading *r) {
-  for (int type = 0; type < 2; type++)
-    for (unsigned schema = 1; schema <= FOLD_SCHEMA; schema++)
-      for (int k = 0; k < FOLD_SCANNED; k++)
-        if (fold_schema_requires(scanned_types[type], schema, scanned_fields[k])) r->required[type][schema] |= 1u << k;
-}
-
-static bool is_scanned_kind(enum fold_kind kind, const struct fold_slice *value, bool string) {
-  switch (kind) {
-    case FOLD_KIND_TEXT:
-    case FOLD_KIND_BITS:
-    case FOLD_KIND_HASH: return string;
-    case FOLD_KIND_INTEGER: return !string && value->n && strspn(value->at, "-0123456789") >= value->n;
-    case FOLD_KIND_FLAG: return !string && (*value->at == 't' || *value->at == 'f');
-    case FOLD_KIND_LIST: return !string && *value->at == '[';
-    case FOLD_KIND_OBJECT: return !string && *value->at == '{';
-    case FOLD_KIND_TEXT_OR_FALSE:
-    case FOLD_KIND_NUMBER: break; /* the scanner has none of these keys */
-  }
-  return false;
-}
-
-/* Whether a judgement or a run has the fields that its schema requires. If not, the record is parsed to find what is
- * wrong. */
-static bool is_sound(const struct reading *r, const struct fold_scanned *scanned) {
-  const struct fold_slice *schema = &scanned->value[FOLD_KEY_schema];
-  const int type = fold_scanned_says(scanned, FOLD_KEY_type, "run");
-  const unsigned number = schema->at && schema->n == 1 ? (unsigned)(*schema->at - '0') : 0;
-  if (number < 1 || number > FOLD_SCHEMA || !(type || fold_scanned_says(scanned, FOLD_KEY_type, "judgement")))
-    return false;
-  for (unsigned left = scanned->has; left; left &= left - 1) {
-    const int k = __builtin_ctz(left);
-    const struct fold_slice *value = &scanned->value[k];
-    if (!is_scanned_kind(fold_fields[scanned_fields[k]].kind, value, scanned->strings >> k & 1)) return false;
-    if (number > 1 && !fold_schema_knows(scanned_fields[k], value->at, value->n)) return false;
-  }
-  if ((number < 2 && r->hashed) || (r->required[type][number] & ~scanned->has)) return false;
-  if (!r->announced || number < 2) return true;
-  const bool held =
-      fold_scanned_says(scanned, FOLD_KEY_verdict, "held") || fold_scanned_says(scanned, FOLD_KEY_verdict, "refuted");
-  if ((held || scanned->value[FOLD_KEY_results].at) && !scanned->value[FOLD_KEY_results_xxh3].n) return false;
-  return !(fold_scanned_says(scanned, FOLD_KEY_verdict, "not judged") || (held && type));
-}
-
-/* Handles a line that the scanner can read; false if it must be parsed. */
-static bool scan_line(struct reading *r, const char *text, size_t length, fold_status *status) {
-  struct fold_scanned scanned;
-  if (!r->scanned || text[length - 1] != '\n' || !fold_scan(text, length - 1, &scanned)) return false;
-  if (!is_sound(r, &scanned)) return false;
-  r->in_run++;
-  r->sum += XXH3_64bits(text, length - 1);
-  r->lines->records++;
-  scanned.line = text;
-  scanned.length = length;
-  *status = r->scanned(r->context, &scanned, r->line);
-  return true;
+  return r->take(r->context, record, r->line);
 }
 
 /* Only the last line may lack a line end. If it is not JSON either, it was cut. */
 static fold_status take_line(struct reading *r, const char *text, size_t length) {
   json_error_t error;
-  fold_status status;
-  r->text = text;
-  r->length = length;
   FOLD_TRY(fold_line_check(text, length));
-  if (scan_line(r, text, length, &status)) return status;
   json_t *record = json_loadb(text, length, 0, &error);
   if (record == NULL && r->lines->records > 0 && text[length - 1] != '\n') {
     tell(r->lines->incomplete, "line %zu is cut off, and left out", r->line);
     return fold_ok();
   }
   if (record == NULL) return fold_error(FOLD_BAD_INPUT, "not JSON: %.100s", error.text);
-  status = take_record(r, record, XXH3_64bits(text, text[length - 1] == '\n' ? length - 1 : length));
+  const fold_status status = take_record(r, record, XXH3_64bits(text, text[length - 1] == '\n' ? length - 1 : length));
   json_decref(record);
   return status;
 }
@@ -294,10 +189,4 @@ fold_status fold_lines_read(const char *path, fold_status (*take)(void *context,
   fold_status status = read_path(&r, path);
   free(r.noted);
   return status;
-}
-
-fold_status fold_lines_scan(const char *path, fold_take_scanned *take, void *context, struct fold_lines *lines) {
-  struct reading r = {.scanned = take, .context = context, .lines = lines};
-  ask_required(&r);
-  return read_path(&r, path);
 }

@@ -7,7 +7,6 @@
 #include <xxhash.h>
 
 #include "fold.h"
-#include "report_scan.h"
 
 enum { FOLD_LINES_TEXT = 120 };
 struct fold_lines {
@@ -25,10 +24,6 @@ struct fold_lines {
 fold_status fold_lines_read(const char *path, fold_status (*take)(void *context, json_t *record, size_t line),
                             void *context, struct fold_lines *lines);
 
-/* The same, but fields are only scanned (report_scan.h) and no tree is made: ten times as fast. */
-typedef fold_status fold_take_scanned(void *context, const struct fold_scanned *record, size_t line);
-fold_status fold_lines_scan(const char *path, fold_take_scanned *take, void *context, struct fold_lines *lines);
-
 /* The text of that key in a record; "" if there is none. */
 const char *fold_record_text(const json_t *record, const char *key);
 /* The number of that key in a record; NaN if there is none. */
@@ -40,13 +35,11 @@ int fold_record_result_dtype(const json_t *record);
 bool fold_record_read_bits(const char *text, enum fold_dtype dtype, uint64_t *bits);
 /* FOLD_BAD_INPUT, with subject and case, if the results do not have the recorded hash. */
 fold_status fold_record_check_results(const json_t *record);
-/* The same for a scanned record; it is parsed only if its results are not written as foldproof writes them. */
-fold_status fold_scanned_check_results(const struct fold_scanned *record);
 
 /* The field in which a judgement or a run contradicts itself, and why; NULL if there is none. */
 const char *fold_record_wrong(const json_t *record);
 /* FOLD_BAD_INPUT, with subject and case, if the record contradicts itself or its results do not have their hash. Used for each record that
- * a closing line guards, unless its scanned fields already show that it does not; records without a closing line may be anybody's. */
+ * a closing line guards; records without a closing line may be anybody's. */
 fold_status fold_record_check(const json_t *record);
 
 /* A hash of subject, engine and case; with_input adds the input's. */
