@@ -8,7 +8,8 @@
 #include "footing.h"
 #include "surroundings.h"
 
-/* Runs and oracles need the usual arithmetic and the C locale's numbers, whatever the caller has. */
+/* Oracles and judges need the usual arithmetic and the C locale's numbers, whatever the caller has. The caller's table
+ * is given the caller's arithmetic (guest.h). */
 static fold_status on_own_footing(fold_status (*work)(void *), void *context) {
   fenv_t arithmetic;
   fegetenv(&arithmetic);
@@ -19,7 +20,7 @@ static fold_status on_own_footing(fold_status (*work)(void *), void *context) {
   fold_status status = work(context);
   char changed[80] = "";
   fold_surroundings_end(true, changed); /* changed by runs after the last look: not reported */
-  fold_footing_reset();           /* ends OpenMP's other threads */
+  fold_footing_reset();                 /* ends OpenMP's other threads */
   uselocale(former);
   freelocale(usual);
   fesetenv(&arithmetic);

@@ -101,12 +101,12 @@ static fold_status judge(const struct fold_registry *all, const struct fold_sele
 }
 
 static fold_status load_and_judge(const struct foldproof_guest_table *table, const struct foldproof_verify_options *o,
-                                  struct taking *t) {
+                                  struct fold_control callers, struct taking *t) {
   struct fold_registry own, all;
   struct fold_selection selection;
   struct fold_door door;
   FOLD_TRY(door_of(o, &door));
-  const struct fold_guest guest = {.door = &door, .what = "the table", .table = table};
+  const struct fold_guest guest = {.door = &door, .what = "the table", .table = table, .arithmetic = callers};
   FOLD_TRY(selection_of(o, &selection));
   FOLD_TRY(around_of(o, &selection.around));
   selection.guests = &guest;
@@ -126,12 +126,13 @@ static fold_status load_and_judge(const struct foldproof_guest_table *table, con
 struct verifying {
   const struct foldproof_guest_table *table;
   const struct foldproof_verify_options *options;
+  struct fold_control callers;
   struct taking *taking;
 };
 
 static fold_status verify(void *context) {
   const struct verifying *v = context;
-  return load_and_judge(v->table, v->options, v->taking);
+  return load_and_judge(v->table, v->options, v->callers, v->taking);
 }
 
 int foldproof_verify(const struct foldproof_guest_table *table, const struct foldproof_verify_options *options,
@@ -141,5 +142,5 @@ int foldproof_verify(const struct foldproof_guest_table *table, const struct fol
   if (table == NULL) return fold_answer(fold_error(FOLD_BAD_INPUT, "the table is a null pointer"));
   if (each == NULL)
     return fold_answer(fold_error(FOLD_BAD_INPUT, "the function that takes judgements is a null pointer"));
-  return fold_answer(fold_library_turn(verify, &(struct verifying){table, &o, &taking}));
+  return fold_answer(fold_library_turn(verify, &(struct verifying){table, &o, fold_footing_arithmetic(), &taking}));
 }

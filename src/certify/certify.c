@@ -21,6 +21,7 @@ struct certificate {
   struct fold_rig rig;
   struct fold_tree tree;
   char order[400];
+  char left[80]; /* the state that its run left changed, or loading the guest */
   bool exact;
   uint64_t *results; /* one for each row, in the format of the result's dtype */
   FILE *text;        /* the lines, without their checksums */
@@ -61,7 +62,9 @@ static fold_status run(struct certificate *k) {
   k->rig.problem = k->problem;
   for (unsigned i = 0; i < k->rig.inputs; i++) FOLD_TRY(fold_case_fill(k->c, i, fold_rig_input_at(&k->rig, i), 0));
   FOLD_TRY(fold_rig_load(&k->rig));
-  return fold_rig_run(&k->rig, k->subject, &request, k->results, &traces);
+  FOLD_TRY(fold_rig_run(&k->rig, k->subject, &request, k->results, &traces));
+  memcpy(k->left, traces.left, sizeof k->left);
+  return fold_ok();
 }
 
 static fold_status find_tree(struct certificate *k) {
@@ -81,10 +84,10 @@ static fold_status find_tree(struct certificate *k) {
     k->tree = revealed.tree;
     return fold_ok();
   }
-  const fold_status status =
-      k->exact ? fold_ok()
-               : fold_error(FOLD_UNSUPPORTED, "there is no tree to certify: %s%s%.120s",
-                            fold_revealed_text(revealed.kind), revealed.why[0] ? ": " : "", revealed.why);
+  const fold_status status = k->exact ? fold_ok()
+                                      : fold_error(FOLD_UNSUPPORTED, "there is no tree to certify: %s%s%.200s%s%s",
+                                                   fold_revealed_text(revealed.kind), revealed.why[0] ? ": " : "",
+                                                   revealed.why, k->left[0] ? "; it left changed: " : "", k->left);
   fold_revealed_free(&revealed);
   return status;
 }

@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 
+#include "footing.h"
 #include "judge.h"
 
 enum { FOLD_GUESTS_MOST = 64 };
@@ -38,6 +39,7 @@ struct fold_guest {
   const struct fold_door *door;
   const char *what;                          /* a path; a command; for one that is here, its name in messages */
   const struct foldproof_guest_table *table; /* of one that is here */
+  struct fold_control arithmetic;            /* of one that is here: its caller's */
 };
 
 /* What subject->guest points to. */
@@ -48,6 +50,10 @@ struct fold_guest_row {
   char *renamed;
   size_t index; /* the place in the guest's table */
   bool has_scratch;
+  /* The arithmetic that its next call in this process begins with, as in a user's thread: the one that loading it has
+   * set, or that its calls have left. */
+  bool begun;
+  struct fold_control arithmetic;
 };
 
 /* Makes the registry of the guests' subjects, which come first, and of `own`. If an earlier guest has the same name on

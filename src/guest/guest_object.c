@@ -14,6 +14,7 @@
 /* Objects that this process has loaded. */
 static struct fold_guest_slots objects;
 static const struct foldproof_guest_table *tables[FOLD_GUESTS_MOST];
+static struct fold_control loaded[FOLD_GUESTS_MOST]; /* the arithmetic that loading them has set in this thread */
 
 /* The numbers that the interface gives to dtypes and problems. */
 static const struct {
@@ -87,14 +88,22 @@ static struct foldproof_guest_subject subject_at(const struct foldproof_guest_ta
   return subject;
 }
 
-/* The guest's table in this process. */
-static fold_status table_of(const struct fold_guest *guest, const struct foldproof_guest_table **table) {
+/* The guest's table in this process, and the arithmetic that its first call begins with. */
+static fold_status table_of(const struct fold_guest *guest, const struct foldproof_guest_table **table,
+                            struct fold_control *arithmetic) {
   size_t slot;
   *table = guest->table;
+  *arithmetic = guest->arithmetic;
   if (guest->door->here) return check(guest->what, guest->table);
   FOLD_TRY(fold_guest_slot(&objects, guest, &slot));
-  if (tables[slot] == NULL) FOLD_TRY(load(guest->what, &tables[slot]));
+  if (tables[slot] == NULL) {
+    const fold_status status = load(guest->what, &tables[slot]);
+    loaded[slot] = fold_footing_arithmetic();
+    fold_footing_take();
+    FOLD_TRY(status);
+  }
   *table = tables[slot];
+  *arithmetic = loaded[slot];
   return fold_ok();
 }
 
@@ -122,7 +131,8 @@ static json_t *entry_of(const struct foldproof_guest_subject *s) {
 
 static fold_status describe(const struct fold_guest *guest, char **json) {
   const struct foldproof_guest_table *table;
-  FOLD_TRY(table_of(guest, &table));
+  struct fold_control arithmetic;
+  FOLD_TRY(table_of(guest, &table, &arithmetic));
   json_t *list = json_array();
   for (size_t i = 0; i < table->n; i++) {
     const struct foldproof_guest_subject s = subject_at(table, i);
@@ -169,20 +179,34 @@ static struct foldproof_guest_call call_of(const struct fold_subject *subject, c
                                        .col_stride = call->col_stride ? call->col_stride : 1};
 }
 
-static fold_status run(const struct fold_subject *subject, const struct fold_call *call) {
+/* Finds the subject's functions in this process; before its first call, also the arithmetic that this begins with. */
+static fold_status find_subject(const struct fold_subject *subject, struct foldproof_guest_subject *s, bool *first) {
+  struct fold_guest_row *row = (struct fold_guest_row *)(uintptr_t)subject->guest;
   const struct foldproof_guest_table *table;
+  struct fold_control arithmetic;
+  FOLD_TRY(table_of(row->guest, &table, &arithmetic));
+  *first = !row->begun;
+  if (*first) row->arithmetic = arithmetic;
+  return same_subject(table, subject, s);
+}
+
+static fold_status run(const struct fold_subject *subject, const struct fold_call *call) {
+  struct fold_guest_row *row = (struct fold_guest_row *)(uintptr_t)subject->guest;
   char why[160] = "";
-  FOLD_TRY(table_of(subject->guest->guest, &table));
   struct foldproof_guest_subject s;
-  FOLD_TRY(same_subject(table, subject, &s));
+  bool first;
+  FOLD_TRY(find_subject(subject, &s, &first));
   struct foldproof_guest_call given = call_of(subject, call);
   if (given.problem == 0 || given.dtype == 0 || given.accumulator == 0 || given.result == 0)
     return fold_error(FOLD_UNSUPPORTED, "interface %u of guests has no number for %s of %s", FOLDPROOF_GUEST_ABI,
                       fold_guest_problem(subject, call), fold_dtype_name(call->dtype));
   given.why = why;
   given.why_bytes = sizeof why;
+  row->begun = true;
+  fold_footing_enter(row->arithmetic);
   if (call->poison) fold_soil_stack(*call->poison); /* anew, since the stack was used above */
   const int code = s.run(&given, s.context);
+  row->arithmetic = fold_footing_leave(first && !row->guest->door->here);
   why[sizeof why - 1] = '\0';
   if (code == FOLDPROOF_GUEST_OK) return fold_ok();
   if (code == FOLDPROOF_GUEST_UNSUPPORTED)
@@ -192,10 +216,9 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
 }
 
 static size_t scratch(const struct fold_subject *subject, const struct fold_call *call) {
-  const struct foldproof_guest_table *table;
   struct foldproof_guest_subject s;
-  if (table_of(subject->guest->guest, &table).code != FOLD_OK) return 0; /* the run reports why */
-  if (same_subject(table, subject, &s).code != FOLD_OK) return 0;
+  bool first;
+  if (find_subject(subject, &s, &first).code != FOLD_OK) return 0; /* the run reports why */
   struct foldproof_guest_call given = call_of(subject, call);
   return s.scratch ? s.scratch(&given, s.context) : 0;
 }

@@ -1,17 +1,21 @@
 /* reveal_subject.c: presents a subject in a rig as a function that sums rows (reveal.h). */
 #include "reveal_subject.h"
 
+#include <string.h>
+
 struct room {
   struct fold_rig rig;
   const struct fold_subject *subject;
   const struct fold_problem *problem;
   size_t n;
   char misdeed[200]; /* what a run did besides computing */
+  char left[80];     /* the state that the first run left changed, or loading the guest */
 };
 
 /* A run that did this may have computed its results from what it wrote. */
-static fold_status look_at(const struct fold_traces *traces, char misdeed[200]) {
+static fold_status look_at(const struct fold_traces *traces, char misdeed[200], char left[80]) {
   char stray[120];
+  if (!left[0]) memcpy(left, traces->left, sizeof traces->left);
   fold_traces_describe_stray(traces, stray);
   if (traces->wrote_input || traces->found_changed)
     snprintf(misdeed, 200, "a run changed its input");
@@ -23,7 +27,7 @@ static fold_status look_at(const struct fold_traces *traces, char misdeed[200]) 
 }
 
 fold_status fold_reveal_run(struct fold_rig *rig, const struct fold_subject *subject,
-                            const struct fold_request *request, void *out, char misdeed[200]) {
+                            const struct fold_request *request, void *out, char misdeed[200], char left[80]) {
   struct fold_traces traces, again;
   FOLD_TRY(fold_rig_load(rig));
   FOLD_TRY(fold_rig_run(rig, subject, request, out, &traces));
@@ -33,14 +37,14 @@ fold_status fold_reveal_run(struct fold_rig *rig, const struct fold_subject *sub
     FOLD_TRY(fold_rig_run(rig, subject, &other, out, &again));
     traces.unwritten = again.unwritten && again.unwritten_at == traces.unwritten_at;
   }
-  return look_at(&traces, misdeed);
+  return look_at(&traces, misdeed, left);
 }
 
 static fold_status sum(void *context, size_t rows, void *out) {
   struct room *room = context;
   const struct fold_request request = {
       .op = room->problem->op, .rows = rows, .cols = room->n, .poison = FOLD_BASE_POISON};
-  return fold_reveal_run(&room->rig, room->subject, &request, out, room->misdeed);
+  return fold_reveal_run(&room->rig, room->subject, &request, out, room->misdeed, room->left);
 }
 
 static fold_status check(const struct fold_subject *subject, const struct fold_reveal_asked *asked) {
@@ -86,6 +90,10 @@ fold_status fold_reveal_subject(const struct fold_subject *subject, const struct
                                .factors = room.problem->factors};
   for (unsigned k = 0; k < room.problem->inputs; k++) summer.in[k] = fold_rig_input_at(&room.rig, k);
   fold_status status = fold_reveal(&summer, revealed);
+  if (revealed->why[0] && room.left[0]) {
+    const size_t used = strlen(revealed->why);
+    snprintf(revealed->why + used, sizeof revealed->why - used, "; it left changed: %s", room.left);
+  }
   if (room.misdeed[0]) {
     fold_revealed_free(revealed);
     *revealed = (struct fold_revealed){.kind = FOLD_REVEALED_NO_TREE};

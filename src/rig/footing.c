@@ -17,13 +17,9 @@
 #include <xmmintrin.h>
 #endif
 
-struct environment {
-  unsigned sse, x87; /* without the flags of exceptions that were raised */
-};
-
 #if defined __x86_64__
 /* All exceptions masked, to nearest, no flushing; x87 with 64 bits of precision. */
-static const struct environment usual = {0x1f80, 0x37f};
+static const struct fold_control usual = {0x1f80, 0x33f};
 enum {
   RAISED = 0x3f,
   FLUSHES = 0x8000,
@@ -32,18 +28,19 @@ enum {
   SSE_MASKS = 0x1f80,
   X87_PRECISION = 0x300
 };
-static struct environment environment_now(void) {
+struct fold_control fold_footing_arithmetic(void) {
   unsigned short x87;
   __asm__ volatile("fnstcw %0" : "=m"(x87));
-  return (struct environment){_mm_getcsr() & ~(unsigned)RAISED, x87 & 0xf3f};
+  return (struct fold_control){_mm_getcsr() & ~(unsigned)RAISED, x87 & 0xf3f};
 }
-static void set_usual(void) {
-  unsigned short x87 = (unsigned short)usual.x87;
-  _mm_setcsr(usual.sse);
+static void set(struct fold_control e) {
+  unsigned short x87 = (unsigned short)e.x87;
+  _mm_setcsr(e.sse);
   __asm__ volatile("fldcw %0" : : "m"(x87));
 }
-static const char *name_of(struct environment e) {
-  unsigned sse = e.sse ^ usual.sse, x87 = e.x87 ^ (usual.x87 & 0xf3f);
+/* Names what of `e` is not as before. */
+static const char *name_of(struct fold_control e, struct fold_control before) {
+  unsigned sse = e.sse ^ before.sse, x87 = e.x87 ^ before.x87;
   return sse & SSE_ROUNDING    ? "the rounding mode"
          : sse & FLUSHES       ? "flush to zero"
          : sse & ZEROES        ? "denormals are zero"
@@ -51,23 +48,31 @@ static const char *name_of(struct environment e) {
          : x87 & X87_PRECISION ? "the x87 precision"
                                : "the x87 control word";
 }
-static bool is_usual(struct environment e) { return e.sse == usual.sse && e.x87 == (usual.x87 & 0xf3f); }
 #elif defined __aarch64__
 enum { FPCR_ROUNDING = 0xc00000, FPCR_FLUSHES = 0x1080000 };
-static struct environment environment_now(void) {
-  return (struct environment){(unsigned)__builtin_aarch64_get_fpcr(), 0};
+struct fold_control fold_footing_arithmetic(void) {
+  return (struct fold_control){(unsigned)__builtin_aarch64_get_fpcr(), 0};
 }
-static void set_usual(void) { __builtin_aarch64_set_fpcr(0); }
-static const char *name_of(struct environment e) {
-  return e.sse & FPCR_ROUNDING ? "the rounding mode" : e.sse & FPCR_FLUSHES ? "flush to zero" : "the control register";
+static const struct fold_control usual = {0, 0};
+static void set(struct fold_control e) { __builtin_aarch64_set_fpcr(e.sse); }
+static const char *name_of(struct fold_control e, struct fold_control before) {
+  const unsigned fpcr = e.sse ^ before.sse;
+  return fpcr & FPCR_ROUNDING ? "the rounding mode" : fpcr & FPCR_FLUSHES ? "flush to zero" : "the control register";
 }
-static bool is_usual(struct environment e) { return e.sse == 0; }
 #else
-static struct environment environment_now(void) { return (struct environment){(unsigned)fegetround(), 0}; }
-static void set_usual(void) { fesetround(FE_TONEAREST); }
-static const char *name_of(struct environment e) { return (void)e, "the rounding mode"; }
-static bool is_usual(struct environment e) { return e.sse == (unsigned)FE_TONEAREST; }
+struct fold_control fold_footing_arithmetic(void) {
+  return (struct fold_control){(unsigned)fegetround(), 0};
+}
+static const struct fold_control usual = {FE_TONEAREST, 0};
+static void set(struct fold_control e) { fesetround((int)e.sse); }
+static const char *name_of(struct fold_control e, struct fold_control before) {
+  return (void)e, (void)before, "the rounding mode";
+}
 #endif
+
+static bool same(struct fold_control a, struct fold_control b) { return a.sse == b.sse && a.x87 == b.x87; }
+static void set_usual(void) { set(usual); }
+bool fold_footing_is_usual(struct fold_control arithmetic) { return same(arithmetic, usual); }
 
 /* Keeps a descriptor of /proc/self/task, since the system takes as long as a short run to find it by its path. It is
  * checked first: a subject may have closed it or opened another file in its place, and a child has its parent's. */
@@ -106,7 +111,7 @@ static void wait_for_ends(unsigned before) {
 }
 
 bool fold_footing_take(void) {
-  const bool other = !is_usual(environment_now());
+  const bool other = !fold_footing_is_usual(fold_footing_arithmetic());
   if (other) set_usual();
   return other;
 }
@@ -142,6 +147,33 @@ void fold_footing_begin(void) {
 
 void fold_footing_begin_without_openmp(void) { quiet = fold_footing_threads(); }
 
+/* What the last code of a guest's in this thread began with, and left. */
+static _Thread_local struct {
+  bool any, loaded;
+  struct fold_control begun, left;
+} visit;
+
+/* OpenMP's other threads keep the arithmetic of the thread that made them: a guest whose arithmetic is another one gets
+ * threads of its own, and the harness new ones after it. */
+static void renew_threads(void) {
+  fold_footing_end_threads();
+  if (quiet) wait_for_ends(quiet);
+}
+
+void fold_footing_enter(struct fold_control theirs) {
+  if (!fold_footing_is_usual(theirs)) renew_threads();
+  visit.begun = theirs;
+  set(theirs);
+}
+
+struct fold_control fold_footing_leave(bool loaded) {
+  visit.left = fold_footing_arithmetic();
+  visit.any = true;
+  visit.loaded = loaded && !fold_footing_is_usual(visit.begun);
+  set_usual();
+  return visit.left;
+}
+
 struct fold_footing fold_footing_now(void) {
   struct fold_footing now = {
       .threads = omp_get_max_threads(), .dynamic = omp_get_dynamic(), .levels = omp_get_max_active_levels()};
@@ -165,8 +197,8 @@ static void set_settings(const struct fold_footing *f) {
   omp_set_schedule((omp_sched_t)f->schedule, f->chunk);
 }
 
-/* Finds an environment that is not the usual one among those of OpenMP's other threads, and puts all of them right. */
-static bool look_at_threads(struct environment *found) {
+/* Finds an environment that is not `wanted` among those of OpenMP's other threads, and gives all of them the usual one. */
+static bool look_at_threads(struct fold_control wanted, struct fold_control *found) {
   enum { MOST = 64 }; /* threads; a team of more than there are creates threads, which the next look would count */
   unsigned all = fold_footing_threads(), threads = all > quiet ? all - quiet + 1 : 1;
   bool any = false, grew = all > quiet;
@@ -180,9 +212,9 @@ static bool look_at_threads(struct environment *found) {
   if (threads > MOST) threads = MOST;
 #pragma omp parallel num_threads(threads)
   {
-    struct environment mine = environment_now();
-    if (!is_usual(mine)) {
-      set_usual();
+    struct fold_control mine = fold_footing_arithmetic();
+    if (!fold_footing_is_usual(mine)) set_usual();
+    if (!same(mine, wanted) && omp_get_thread_num() > 0) {
 #pragma omp critical(fold_footing)
       {
         any = true;
@@ -195,20 +227,25 @@ static bool look_at_threads(struct environment *found) {
 }
 
 bool fold_footing_restore(const struct fold_footing *before, bool threads, char changed[80]) {
-  struct environment mine = environment_now(), theirs;
+  const struct fold_control begun = visit.any ? visit.begun : usual;
+  struct fold_control mine = visit.any ? visit.left : fold_footing_arithmetic(), theirs;
+  const bool loaded = visit.any && visit.loaded, own = !fold_footing_is_usual(begun) || !fold_footing_is_usual(mine);
   struct fold_footing now = fold_footing_now();
   const char *setting = find_setting(before, &now);
+  visit.any = false;
+  set_usual();
   changed[0] = '\0';
-  if (!is_usual(mine)) {
-    snprintf(changed, 80, "%s", name_of(mine));
-    set_usual();
-  }
+  if (!same(mine, begun))
+    snprintf(changed, 80, "%s", name_of(mine, begun));
+  else if (loaded)
+    snprintf(changed, 80, "%s, when it was loaded", name_of(mine, usual));
   if (setting) {
     if (!changed[0]) snprintf(changed, 80, "%s", setting);
     set_settings(before);
   }
-  if (threads && look_at_threads(&theirs) && !changed[0])
-    snprintf(changed, 80, "%s in another thread of OpenMP's", name_of(theirs));
+  if ((threads || own) && look_at_threads(begun, &theirs) && !changed[0])
+    snprintf(changed, 80, "%s in another thread of OpenMP's", name_of(theirs, begun));
+  if (own) renew_threads();
   return !changed[0];
 }
 

@@ -12,6 +12,21 @@
 
 #include "fold.h"
 
+/* The arithmetic of a thread: its control registers, without the flags of exceptions that were raised. */
+struct fold_control {
+  unsigned sse, x87;
+};
+struct fold_control fold_footing_arithmetic(void);
+bool fold_footing_is_usual(struct fold_control arithmetic);
+
+/* Gives this thread the arithmetic that a guest's code has: the one that loading the guest, or its caller, has set, and
+ * that its calls have left. New threads of OpenMP's begin with it. */
+void fold_footing_enter(struct fold_control theirs);
+/* Puts the default back, and returns the arithmetic that the guest's code has left. The next fold_footing_restore
+ * compares with the one that it began with, and names what has changed. `loaded`: that one was set by loading the guest,
+ * and is to be named if nothing else is. */
+struct fold_control fold_footing_leave(bool loaded);
+
 /* OpenMP's settings of this thread. */
 struct fold_footing {
   int threads, dynamic, levels, schedule, chunk;
@@ -41,9 +56,9 @@ void fold_footing_begin_without_openmp(void);
 /* OpenMP's settings as they are now, to compare with after a run. */
 struct fold_footing fold_footing_now(void);
 
-/* True if this thread's environment is the default one, OpenMP's settings are `before`, and, where `threads` is set,
- * OpenMP's other threads have the default environment too. Otherwise `changed` names the first difference. Puts all
- * back. */
+/* True if this thread's environment is the default one, or after fold_footing_leave the one that the guest began with,
+ * OpenMP's settings are `before`, and, where `threads` is set, OpenMP's other threads have that environment too.
+ * Otherwise `changed` names the first difference. Puts the default back for all. */
 bool fold_footing_restore(const struct fold_footing *before, bool threads, char changed[80]);
 /* Whether the last look at OpenMP's threads found threads that are not OpenMP's. */
 bool fold_footing_has_company(void);

@@ -3,12 +3,15 @@
 
 test_callables.py LIBRARY FIXTURES SANITIZERS
 """
+import collections
 import contextlib
+import ctypes
 import errno
 import functools
 import importlib
 import os
 import pickle
+import platform
 import resource
 import signal
 import subprocess
@@ -32,6 +35,44 @@ def variables(error, function):
         if tb.tb_frame.f_code.co_name == function:
             yield list(tb.tb_frame.f_locals)
         tb = tb.tb_next
+
+
+def in_turn(x):
+    return np.cumsum(x, axis=1, dtype=x.dtype)[:, -1] if x.shape[1] else np.zeros(len(x), x.dtype)
+
+
+@unittest.skipUnless(platform.machine() == "x86_64", "the number of the rounding mode is another one")
+class Arithmetic(unittest.TestCase):
+    """A callable runs in its caller's arithmetic, which an import may have set, or its own first call; foldproof's own is the default one."""
+    UPWARD = 0x800
+
+    def setUp(self):
+        self.round = ctypes.CDLL("libm.so.6").fesetround
+        self.addCleanup(self.round, 0)
+
+    def counts(self, fn):
+        found = foldproof.judge(fn, order="host/sequential", claims="replays,run_to_run", fixtures="normal/f32/sum/1x1*")
+        return collections.Counter(record["claim"] for record in found.judgements if record["verdict"] == "refuted")
+
+    def test_in_the_callers_arithmetic(self):
+        self.assertEqual(self.counts(in_turn)["replays"], 0)
+        self.round(self.UPWARD)
+        counts = self.counts(in_turn)
+        self.assertGreater(counts["replays"], 2)
+        self.assertEqual((counts["run_to_run"], counts["leaves_no_trace"]), (0, 0))
+
+    def test_as_the_first_call_leaves_it(self):
+        calls = []
+
+        def sets(x):
+            if not calls:
+                self.round(self.UPWARD)
+            calls.append(1)
+            return in_turn(x)
+
+        counts = self.counts(sets)
+        self.assertGreater(counts["replays"], 2)
+        self.assertEqual(counts["leaves_no_trace"], 1)
 
 
 class Rows(unittest.TestCase):
