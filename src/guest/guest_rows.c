@@ -9,14 +9,8 @@
 
 /* The meaning of an empty list of claims, beside those that the subject's own declarations make. */
 #define USUAL_CLAIMS "bounded,run_to_run,fresh_process"
-/* The same for an unknown function of rows; OF_ROWS has the claims that can be judged of one. */
+/* The same for an unknown function of rows. */
 #define ROWS_CLAIMS "run_to_run,fresh_process,batch_invariant,alignment_invariant"
-#define OF_ROWS                                                                                                  \
-  (FOLD_TIDY | FOLD_CLAIM(FOLD_SAME_BITS_AS) | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS) |    \
-   FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) | FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) | FOLD_CLAIM(FOLD_BATCH_INVARIANT) | \
-   FOLD_CLAIM(FOLD_LENGTH_INVARIANT) | FOLD_CLAIM(FOLD_STRIDE_INVARIANT))
-#define OF_RANKS \
-  (FOLD_CLAIM(FOLD_MESSAGE_INVARIANT) | FOLD_CLAIM(FOLD_WORLD_INVARIANT) | FOLD_CLAIM(FOLD_RANK_AGREEMENT))
 
 struct reading {
   const struct fold_guest *guest;
@@ -162,13 +156,14 @@ static fold_status method(const struct reading *r, enum fold_method *found) {
 
 /* The claims that this subject can't be judged by. */
 static uint64_t impossible(const struct fold_subject *s) {
-  uint64_t none = OF_RANKS;
-  if (s->method != FOLD_KAHAN && s->method != FOLD_NEUMAIER) none |= FOLD_CLAIM(FOLD_COMPENSATED);
-  if (!s->order) none |= FOLD_CLAIM(FOLD_REPLAYS);
-  if (!fold_order_has_tree(s->order ? fold_order_find(s->order) : NULL, s->method)) none |= FOLD_CLAIM(FOLD_TREE);
-  if (!s->twin) none |= FOLD_CLAIM(FOLD_SAME_BITS_AS);
-  if (s->unknown) none |= ~(uint64_t)OF_ROWS;
+  uint64_t none = 0;
+  for (int k = 0; k < FOLD_CLAIMS; k++)
+    if (fold_claim_unjudged(s, (enum fold_claim_id)k)) none |= FOLD_CLAIM(k);
   return none;
+}
+
+static bool is_compensated(const struct fold_subject *s) {
+  return s->method == FOLD_KAHAN || s->method == FOLD_NEUMAIER;
 }
 
 uint64_t fold_guest_unseen(const struct fold_subject *s) {
@@ -184,9 +179,9 @@ uint64_t fold_guest_unseen(const struct fold_subject *s) {
 static uint64_t unmeant(const struct fold_subject *s) {
   const uint64_t of_exact = FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) |
                             FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT) | FOLD_CLAIM(FOLD_SPLIT_INVARIANT);
-  const bool compensated = s->method == FOLD_KAHAN || s->method == FOLD_NEUMAIER;
+  const enum fold_claim_id other = is_compensated(s) ? FOLD_BOUNDED : FOLD_COMPENSATED;
   return impossible(s) | fold_guest_unseen(s) | (s->strides ? 0 : FOLD_CLAIM(FOLD_STRIDE_INVARIANT)) |
-         (s->method == FOLD_EXACT ? 0 : of_exact) | (compensated ? FOLD_CLAIM(FOLD_BOUNDED) : 0);
+         (s->method == FOLD_EXACT ? 0 : of_exact) | FOLD_CLAIM(other);
 }
 
 /* `own`: the list is the guest's own, in which a claim that can't be judged is a mistake; else it is the user's, for
@@ -194,12 +189,12 @@ static uint64_t unmeant(const struct fold_subject *s) {
 static fold_status add_claims(const char *list, bool own, struct fold_subject *s) {
   uint64_t named, preset;
   FOLD_TRY(fold_claims_parse(list, &named, &preset));
-  const uint64_t nobody_knows = s->unknown && own ? named & ~(uint64_t)OF_ROWS : 0;
-  if (nobody_knows)
+  const uint64_t lacking = s->unknown && own ? named & impossible(s) & ~FOLD_CLAIM(FOLD_SAME_BITS_AS) : 0;
+  if (lacking)
     return fold_error(FOLD_BAD_INPUT, "the value and order of problem rows are not known: it can't promise %s",
-                      fold_claims(&(size_t){0})[__builtin_ctzll(nobody_knows)].name);
-  if (s->unknown) named &= OF_ROWS;
+                      fold_claims(&(size_t){0})[__builtin_ctzll(lacking)].name);
   if (!own) s->vain = named & impossible(s);
+  s->named |= named;
   s->claims |= named | (preset & ~unmeant(s));
   return fold_ok();
 }
@@ -231,6 +226,7 @@ static fold_status read_row(const struct reading *r, const char *claims, struct 
   s->strides = s->strides && r->guest->door->strides;
   s->claims = r->guest->door->tidy;
   FOLD_TRY(fold_within(add_claims(promised, true, s), "%s: %s", r->guest->what, r->name));
+  if (is_usual || !r->guest->door->here) s->named = 0;     /* the table of this process is its user's */
   if (s->twin) s->claims |= FOLD_CLAIM(FOLD_SAME_BITS_AS); /* a twin is named for nothing else */
   if (is_usual && fold_replay_check(s).code == FOLD_OK) s->claims |= FOLD_CLAIM(FOLD_REPLAYS) & ~fold_guest_unseen(s);
   return claims ? add_claims(claims, false, s) : fold_ok();

@@ -94,6 +94,7 @@ void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, 
   trial->sides.n = 0;
   fold_watch_judging(claim->id + 1u);
   const char *why = trial->subject->unseen ? trial->subject->unseen[claim->id] : NULL;
+  if (why == NULL) why = fold_claim_unjudged(trial->subject, claim->id);
   if (why)
     fold_find_skipped(finding, "%s", why);
   else if (claim->results)
@@ -114,7 +115,11 @@ void fold_judge_evidence(const struct fold_evidence *evidence, const char *globs
   for (size_t k = 0; k < FOLD_CLAIMS; k++) {
     struct fold_finding finding = fold_finding_open(c->rows);
     if (!claims[k].results || !(promised & FOLD_CLAIM(k)) || !fold_glob_match(globs, claims[k].name)) continue;
-    claims[k].results(evidence, &finding);
+    const char *why = fold_claim_unjudged(evidence->subject, claims[k].id);
+    if (why)
+      fold_find_skipped(&finding, "%s", why);
+    else
+      claims[k].results(evidence, &finding);
     take(context, &claims[k], &finding);
   }
 }

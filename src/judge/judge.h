@@ -113,6 +113,8 @@ const char *fold_claims_near(const char *word, char text[160]);
 char *fold_claims_expand(const char *list);
 /* The k-th preset and what it stands for; NULL past the last. */
 const char *fold_claims_preset(size_t k, const char **list);
+/* Why no input could judge the claim of this subject, promised or not; NULL: some could. */
+const char *fold_claim_unjudged(const struct fold_subject *subject, enum fold_claim_id id);
 /* A mask of the claims about order. */
 uint64_t fold_claims_by_order(void);
 

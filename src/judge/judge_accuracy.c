@@ -213,24 +213,37 @@ static void close_rows(struct fold_finding *finding, fold_status none, fold_stat
   }
 }
 
-/* Judges by the bound of the method; for `compensated` that is Kahan's or Neumaier's own. */
-void fold_judge_bounded(const struct fold_evidence *e, struct fold_finding *finding) {
-  fold_status none = fold_ok(), failure = fold_ok(), status;
-  struct fold_weighing w;
-  bool right = true;
-  fold_weighing_init(&w);
-  w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
-  w.order = product_order(e);
-  if (finding->rows > 0) failure = fold_evidence_height(e, &w.height);
-  bool known = failure.code == FOLD_OK;
+/* Judges every row by the bound of w->how at w->height. `failure`: why that height is not known. */
+static void judge_rows(const struct fold_evidence *e, struct fold_weighing *w, fold_status failure,
+                       struct fold_finding *finding) {
+  fold_status none = fold_ok(), status;
+  bool right = true, known = failure.code == FOLD_OK;
   for (size_t row = 0; row < finding->rows && known && right; row++) {
-    right = judge_row(e, &w, finding, row, &status);
+    right = judge_row(e, w, finding, row, &status);
     finding->comparisons += right && status.code == FOLD_OK;
     finding->unjudged += right && status.code == FOLD_UNSUPPORTED;
     if (status.code == FOLD_UNSUPPORTED && none.code == FOLD_OK) none = status;
     if (status.code != FOLD_OK && status.code != FOLD_UNSUPPORTED) failure = status;
   }
   if (right) close_rows(finding, none, failure);
+}
+
+void fold_judge_bounded(const struct fold_evidence *e, struct fold_finding *finding) {
+  struct fold_weighing w;
+  fold_weighing_init(&w);
+  w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
+  w.order = product_order(e);
+  judge_rows(e, &w, finding->rows > 0 ? fold_evidence_height(e, &w.height) : fold_ok(), finding);
+  fold_weighing_free(&w);
+}
+
+/* By the bound of its own compensated method, or of Kahan's: a user may ask this of a sum by any method. */
+void fold_judge_compensated(const struct fold_evidence *e, struct fold_finding *finding) {
+  struct fold_weighing w;
+  fold_weighing_init(&w);
+  w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
+  if (w.how.method != FOLD_NEUMAIER) w.how.method = FOLD_KAHAN;
+  judge_rows(e, &w, fold_ok(), finding);
   fold_weighing_free(&w);
 }
 
