@@ -49,7 +49,7 @@ static fold_status print_subjects(const struct fold_selection *selection, const 
     printf("%s on %s\n    %s\n    ", s->name, fold_engine_name(s->engine), s->about);
     fold_put_dtypes(stdout, s->dtypes, ",");
     printf("; ");
-    fold_put_problems(stdout, s->ops, ",");
+    fold_put_problems_of(stdout, s, ",");
     list_rule("accumulator", s->accumulator);
     list_rule("result", s->result);
     if (s->order) printf("; order %s", s->order);

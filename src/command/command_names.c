@@ -25,6 +25,12 @@ void fold_put_dtypes(FILE *out, uint64_t mask, const char *between) {
 void fold_put_problems(FILE *out, uint64_t mask, const char *between) {
   put(out, problem_name, FOLD_PROBLEMS, mask, between);
 }
+void fold_put_problems_of(FILE *out, const struct fold_subject *subject, const char *between) {
+  if (subject->unknown)
+    fputs("rows", out);
+  else
+    fold_put_problems(out, subject->ops, between);
+}
 void fold_put_claims(FILE *out, uint64_t mask, const char *between) {
   put(out, claim_name, FOLD_CLAIMS, mask, between);
 }

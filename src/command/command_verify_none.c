@@ -40,7 +40,7 @@ static void put_untaken(const struct fold_subject *subject, const struct fold_ca
   }
   if (subject->vector) fputs("takes one term a rank, ", stderr);
   fputs("takes ", stderr);
-  fold_put_problems(stderr, subject->ops, ", ");
+  fold_put_problems_of(stderr, subject, ", ");
   fputs(" of ", stderr);
   fold_put_dtypes(stderr, subject->dtypes, ", ");
   fputs("; the selected cases are ", stderr);

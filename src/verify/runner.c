@@ -127,14 +127,6 @@ static void look_up(struct fold_trial *trial, struct fold_judgement *judgement) 
   judgement->known = fold_known_in(judgement->fact, version);
 }
 
-/* Whether this claim is to be judged: the selection asks for it, promised or probed, and the case's fixture allows it.
- * A tree is judged only where a fixture names the claim, since its judge uses nothing of the case but its length. */
-static bool asks_for(const struct fold_round *round, const struct fold_judgement *j) {
-  if (j->claim->id == FOLD_TREE && j->c->claims == NULL) return false;
-  return fold_selects_claim(round->selection, j->claim) && (j->promised || round->selection->probe) &&
-         fold_glob_match(j->c->claims, j->claim->name);
-}
-
 struct fold_judgement fold_round_judgement(const struct fold_round *round, struct fold_place place, size_t claim) {
   size_t n_claims;
   const struct fold_claim *claims = fold_claims(&n_claims);
@@ -145,8 +137,42 @@ struct fold_judgement fold_round_judgement(const struct fold_round *round, struc
                                      .finding = fold_finding_open(round->cases->at[place.c].rows)};
   if (claim >= n_claims) return judgement;
   judgement.claim = &claims[claim];
-  judgement.promised = fold_claims_of(judgement.subject, judgement.c->op) >> claims[claim].id & 1;
+  const uint64_t promised = fold_claims_of(judgement.subject, judgement.c->op) | judgement.subject->named;
+  judgement.promised = promised >> claims[claim].id & 1;
   return judgement;
+}
+
+/* Whether this claim is to be judged: the selection asks for it, promised or probed, and the case's fixture allows it.
+ * A tree is judged only where a fixture names the claim, since its judge uses nothing of the case but its length. */
+static bool judges(const struct fold_round *round, const struct fold_judgement *j) {
+  if (j->claim->id == FOLD_TREE && j->c->claims == NULL) return false;
+  return fold_selects_claim(round->selection, j->claim) && (j->promised || round->selection->probe) &&
+         fold_glob_match(j->c->claims, j->claim->name);
+}
+
+/* Whether a user has named the claim for this guest, no selected case is for it, and this case is the first that the
+ * guest takes: there it is reported as skipped, once, so that nothing that was asked for goes missing. */
+static bool is_missing(const struct fold_round *round, const struct fold_judgement *j) {
+  const struct fold_place place = {(size_t)(j->c - round->cases->at), j->subject_index};
+  if (!round->judge || !(j->subject->named & FOLD_CLAIM(j->claim->id))) return false;
+  if (!fold_selects_claim(round->selection, j->claim)) return false;
+  for (size_t i = 0; i < round->cases->n; i++) {
+    const bool takes = fold_takes_case(j->subject, &round->cases->at[i]);
+    if (takes && i < place.c) return false;
+    const struct fold_judgement there =
+        fold_round_judgement(round, (struct fold_place){i, place.subject}, j->claim->id);
+    if (takes && judges(round, &there)) return false;
+  }
+  return true;
+}
+
+static void skip_missing(struct fold_judgement *j) {
+  const char *why = fold_claim_unjudged(j->subject, j->claim->id);
+  fold_find_skipped(&j->finding, "%s", why ? why : "no selected case is for this claim");
+}
+
+static bool asks_for(const struct fold_round *round, const struct fold_judgement *j) {
+  return judges(round, j) || is_missing(round, j);
 }
 
 /* The claims of a trial that failed for the same reason so far. */
@@ -238,7 +264,10 @@ static fold_status judge_claims(const struct fold_round *round, struct opened *o
     struct fold_judgement judgement = fold_round_judgement(round, round->place, claim->id);
     judgement.got = opened->got;
     judgement.traces = &trial->traces;
-    fold_judge_claim(judgement.claim, trial, &judgement.finding);
+    if (judges(round, &judgement))
+      fold_judge_claim(judgement.claim, trial, &judgement.finding);
+    else
+      skip_missing(&judgement);
     look_up(trial, &judgement);
     judgement.awaited = is_awaited(round, trial, &judgement);
     if (judgement.awaited) ask_later(asked, trial, &judgement);
