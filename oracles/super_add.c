@@ -18,7 +18,7 @@ enum {
   WORTH_COUNTING = 256, /* bytes: fewer are added one by one */
   WORTH_SPLITTING = 32, /* terms: fewer are added one by one */
   WORTH_BINS = 512,     /* likewise, of narrow dtypes */
-  WORTH_BINS_WIDE = 2048,
+  WORTH_BINS_WIDE = 4096,
   LOOK = 512,      /* terms that a new guess is made from */
   MARGIN = 2,      /* how many bits larger the next terms may be than these */
   TRUST = 16,      /* after a split with more levels than the dtype's fewest: so many passes before a new guess */
@@ -28,9 +28,9 @@ enum {
 /* Terms between two normalisations: no limb has changed 2^30 times. */
 static const size_t between = (size_t)1 << 24;
 
-/* Adds terms to the limbs one by one. */
-static void add_singly(enum fold_dtype dtype, const void *in, size_t n, struct fold_super *sum,
-                       struct fold_super *abs) {
+/* Inlined once a dtype, whose format is then no variable. */
+static inline __attribute__((always_inline)) void add_each(enum fold_dtype dtype, const void *in, size_t n,
+                                                           struct fold_super *sum, struct fold_super *abs) {
   struct fold_format format = fold_format_of(dtype);
   bool special = false;
   for (size_t i = 0; i < n; i++) {
@@ -41,10 +41,23 @@ static void add_singly(enum fold_dtype dtype, const void *in, size_t n, struct f
     }
     uint64_t significand = (bits & format.fraction) | (exponent ? format.fraction + 1 : 0);
     unsigned shift = exponent ? (unsigned)exponent - 1 : 0;
-    fold_limbs_add(sum->limb, shift, significand, bits & format.sign);
-    if (abs) fold_limbs_add(abs->limb, shift, significand, false);
+    fold_limbs_add_word(sum->limb, shift, significand, bits & format.sign);
+    if (abs) fold_limbs_add_word(abs->limb, shift, significand, false);
   }
   if (special) fold_super_count_specials(dtype, in, n, sum, abs);
+}
+
+/* Adds terms to the limbs one by one. */
+static void add_singly(enum fold_dtype dtype, const void *in, size_t n, struct fold_super *sum,
+                       struct fold_super *abs) {
+  switch (dtype) {
+#define FOLD_DTYPE(TAG, ...)               \
+  case FOLD_##TAG:                         \
+    add_each(FOLD_##TAG, in, n, sum, abs); \
+    break;
+#include "dtype.def"
+    case FOLD_DTYPES: break;
+  }
 }
 
 /* The states that terms are added to. */

@@ -38,6 +38,17 @@ static inline void fold_limbs_add(int64_t *limb, unsigned shift, unsigned __int1
   for (limb += shift / 32; magnitude; magnitude >>= 32) *limb++ += sign * (int64_t)(uint32_t)magnitude;
 }
 
+/* The same for one word, at three limbs whatever its bits are: terms of all exponents would mispredict the other's loop. There
+ * must be two limbs above. */
+static inline void fold_limbs_add_word(int64_t *limb, unsigned shift, uint64_t magnitude, bool negative) {
+  const unsigned __int128 wide = (unsigned __int128)magnitude << shift % 32;
+  const int64_t sign = -(int64_t)negative; /* x ^ sign - sign is x or -x */
+  limb += shift / 32;
+  limb[0] += ((int64_t)(uint32_t)wide ^ sign) - sign;
+  limb[1] += ((int64_t)(uint32_t)(wide >> 32) ^ sign) - sign;
+  limb[2] += ((int64_t)(wide >> 64) ^ sign) - sign;
+}
+
 /* Prefetches the cache line that will be needed soon: the hardware's prefetching stops at each page. */
 static inline __attribute__((always_inline)) void fold_ask_ahead(const unsigned char *at) {
   __builtin_prefetch((const void *)((uintptr_t)at + 2048));
