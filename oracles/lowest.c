@@ -11,6 +11,8 @@
 
 /* With fewer terms a parallel region costs more than it saves. */
 #define BLOCK_TERMS 65536
+/* Terms that are looked at together. */
+#define LOOK 64
 
 /* The pattern of 2^(lowest + precision - 1); if that is beyond the largest number, the pattern after the largest
  * number. */
@@ -26,19 +28,36 @@ static long lowest_of(struct fold_format f, uint64_t magnitude) {
          __builtin_ctzll(field ? fraction | (f.fraction + 1) : fraction);
 }
 
+/* Whether one of LOOK magnitudes may lower the limit. A difference of numbers below half of the word's range is negative where its
+ * top bit is set, and only a zero less one is. Without a comparison, vectors of any machine do it. */
+#define MAY_LOWER(name, word)                                                                      \
+  static bool may_lower_##name(const word __attribute__((may_alias)) * x, word limit, word sign) { \
+    word below = 0;                                                                                \
+    for (size_t i = 0; i < LOOK; i++) {                                                            \
+      const word magnitude = x[i] & (word)~sign;                                                   \
+      below |= (word)(magnitude - limit) & (word) ~(word)(magnitude - 1);                          \
+    }                                                                                              \
+    return below & sign;                                                                           \
+  }
+
 /* A zero less one wraps around, above every limit, so that zeros are passed over. */
-#define LOWEST(name, word)                                                    \
-  static long lowest_##name(struct fold_format f, const void *in, size_t n) { \
-    const word __attribute__((may_alias)) *x = in;                            \
-    long lowest = FOLD_NO_BIT;                                                \
-    word limit = (word)limit_of(f, lowest), magnitudes = (word)~f.sign;       \
-    for (size_t i = 0; i < n; i++) {                                          \
-      word magnitude = x[i] & magnitudes;                                     \
-      if ((word)(magnitude - 1) >= (word)(limit - 1)) continue;               \
-      long one = lowest_of(f, magnitude);                                     \
-      if (one < lowest) lowest = one, limit = (word)limit_of(f, lowest);      \
-    }                                                                         \
-    return lowest;                                                            \
+#define LOWEST(name, word)                                                      \
+  MAY_LOWER(name, word)                                                         \
+  static long lowest_##name(struct fold_format f, const void *in, size_t n) {   \
+    const word __attribute__((may_alias)) *x = in;                              \
+    long lowest = FOLD_NO_BIT;                                                  \
+    word limit = (word)limit_of(f, lowest), sign = (word)f.sign;                \
+    for (size_t done = 0, length; done < n; done += length) {                   \
+      length = n - done < LOOK ? n - done : LOOK;                               \
+      if (length == LOOK && !may_lower_##name(x + done, limit, sign)) continue; \
+      for (size_t i = done; i < done + length; i++) {                           \
+        word magnitude = x[i] & (word)~sign;                                    \
+        if ((word)(magnitude - 1) >= (word)(limit - 1)) continue;               \
+        long one = lowest_of(f, magnitude);                                     \
+        if (one < lowest) lowest = one, limit = (word)limit_of(f, lowest);      \
+      }                                                                         \
+    }                                                                           \
+    return lowest;                                                              \
   }
 LOWEST(8, uint8_t)
 LOWEST(16, uint16_t)
