@@ -98,30 +98,17 @@ int foldproof_replay(const char *order, const char *dtype, const char *op, const
   return fold_answer(status);
 }
 
-static fold_status exact_rows(const struct fold_call *call, enum fold_dtype to, unsigned threads, void *out) {
-  struct fold_truth truth;
-  struct fold_own own;
-  fold_status status = fold_ok();
-  size_t stride = call->cols * fold_dtype_size(call->dtype);
-  fold_own_begin(&own);
-  fold_truth_init(&truth);
-  for (size_t r = 0; r < call->rows && status.code == FOLD_OK; r++) {
-    const char *row = (const char *)call->in + r * stride;
-    status = fold_oracle_exact(call->dtype, call->op, row, call->cols, threads, &truth);
-    if (status.code == FOLD_OK) fold_bits_store(to, out, r, truth.rounded[to]);
-  }
-  fold_truth_free(&truth);
-  fold_own_end(&own);
-  return status;
-}
-
 int foldproof_exact(const char *dtype, const char *op, const void *in, size_t rows, size_t cols, const char *to,
                     unsigned threads, void *out) {
   struct fold_call call;
   enum fold_dtype target;
+  struct fold_own own;
   fold_status status = parse_call(dtype, op, in, rows, cols, out, &call);
   if (status.code == FOLD_OK) status = parse_dtype(to, &target);
-  if (status.code == FOLD_OK) status = exact_rows(&call, target, useful(threads), out);
+  if (status.code != FOLD_OK) return fold_answer(status);
+  fold_own_begin(&own);
+  status = fold_oracle_rows(&call, target, useful(threads), out);
+  fold_own_end(&own);
   return fold_answer(status);
 }
 

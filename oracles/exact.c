@@ -153,23 +153,6 @@ static void close_sum(enum fold_dtype dtype, const struct fold_super *sum, struc
   fold_super_value(dtype, &finite, truth->finite);
 }
 
-/* A pattern's rank in the order that max and min use: -0 is just below +0. */
-static int64_t place_of(struct fold_format format, uint64_t bits) {
-  return bits & format.sign ? -1 - (int64_t)(bits & ~format.sign) : (int64_t)bits;
-}
-
-static uint64_t extreme(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n) {
-  struct fold_format format = fold_format_of(dtype);
-  uint64_t best = op == FOLD_MAX ? format.sign | format.beyond : format.beyond;
-  for (size_t i = 0; i < n; i++) {
-    uint64_t bits = fold_bits_load(dtype, in, i);
-    if (fold_bits_class(dtype, bits) == FOLD_NAN) return bits;
-    int64_t place = place_of(format, bits), best_place = place_of(format, best);
-    if (op == FOLD_MAX ? place > best_place : place < best_place) best = bits;
-  }
-  return best;
-}
-
 static double condition_of(const struct fold_truth *truth) {
   if (truth->op != FOLD_SUM) return 1;
   if (!truth->finite_terms) return NAN;
@@ -248,7 +231,7 @@ fold_status fold_oracle_exact(enum fold_dtype dtype, enum fold_op op, const void
       if (n == 0)
         mpfr_set_inf(truth->exact, op == FOLD_MAX ? -1 : 1);
       else
-        fold_mpfr_set_bits(truth->exact, dtype, extreme(dtype, op, in, n));
+        fold_mpfr_set_bits(truth->exact, dtype, fold_extreme(dtype, op, in, n));
       break;
     case FOLD_OPS: break;
   }

@@ -1,7 +1,8 @@
 /* bench_exact.c: the speed of the exact sum as ratios within one run; `meson test --benchmark` depends on it.
  *
  * Per dtype and kind of data, past the caches: a plain sequential loop in double (no vectorisation, no reassociation),
- * the superaccumulator (sum and sum of magnitudes) on one thread, and on two, in turn, ROUNDS times. The ratio of runs
+ * the superaccumulator (sum and sum of magnitudes) on one thread, and on two, and the library's foldproof_exact, in turn, ROUNDS
+ * times. The ratio of runs
  * close in time cancels slow changes of a shared machine's speed; the median is printed beside its target. A target is
  * missed, and the program exits 1, if even the upper quartile of the rounds' ratios is below it: then three rounds of
  * four agree, which noise with mean zero does with a probability below 5% in 11 rounds. If other programs keep the
@@ -16,6 +17,7 @@
 #include <time.h>
 
 #include "bits.h"
+#include "foldproof.h"
 #include "super.h"
 
 #define ROUNDS 11
@@ -110,6 +112,14 @@ static double time_exact(enum fold_dtype dtype, const void *data, size_t n, unsi
   return elapsed;
 }
 
+static double time_library(enum fold_dtype dtype, const void *data, size_t n) {
+  const double start = now();
+  double sum = 0;
+  if (foldproof_exact(fold_dtype_name(dtype), "sum", data, 1, n, "f64", 1, &sum) != 0) abort();
+  sink = sum;
+  return now() - start;
+}
+
 static int rising(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
@@ -126,7 +136,7 @@ static bool judge(const char *what, double ratios[ROUNDS], double target) {
 }
 
 static bool bench(enum fold_dtype dtype, bool normal, unsigned char *data, size_t n) {
-  double plain[ROUNDS], one[ROUNDS], against_plain[ROUNDS], against_one[ROUNDS], ceiling[ROUNDS];
+  double plain[ROUNDS], one[ROUNDS], against_plain[ROUNDS], against_one[ROUNDS], ceiling[ROUNDS], library[ROUNDS];
   bool two_cores = omp_get_num_procs() >= 2;
   fill(dtype, normal, data, n);
   time_exact(dtype, data, n, 2);
@@ -134,6 +144,7 @@ static bool bench(enum fold_dtype dtype, bool normal, unsigned char *data, size_
     plain[round] = time_plain(dtype, data, n);
     one[round] = time_exact(dtype, data, n, 1);
     against_plain[round] = plain[round] / one[round];
+    library[round] = plain[round] / time_library(dtype, data, n);
     ceiling[round] = two_cores ? plain[round] / time_two_plain(dtype, data, n) : 0;
     against_one[round] = two_cores ? one[round] / time_exact(dtype, data, n, 2) : 0;
   }
@@ -143,6 +154,7 @@ static bool bench(enum fold_dtype dtype, bool normal, unsigned char *data, size_
          normal ? "normal data" : "all exponents", n, 1e-6 * (double)n / plain[ROUNDS / 2],
          1e-6 * (double)n / one[ROUNDS / 2]);
   bool met = judge("one thread / plain loop", against_plain, dtype == FOLD_F32 ? 0.8 : 0.6);
+  met = judge("foldproof_exact / plain loop", library, normal ? 1.4 : 0.9) && met;
   qsort(ceiling, ROUNDS, sizeof *ceiling, rising);
   if (ceiling[ROUNDS / 2] < CEILING) {
     printf("  two threads: not judged, two plain loops at once gain only %.2f here\n", ceiling[ROUNDS / 2]);

@@ -22,6 +22,17 @@ static bool encloses_same(const struct fold_truth *a, const struct fold_truth *b
   return mpfr_cmpabs(a->exact, b->exact_up) <= 0 && mpfr_cmpabs(b->exact, a->exact_up) <= 0;
 }
 
+/* The one number without the rest of the truth, in each dtype. */
+static void expect_one_number(const struct fold_truth *truth, const void *in, const char *where) {
+  const struct fold_call call = {.dtype = truth->dtype, .op = truth->op, .rows = 1, .cols = truth->n, .in = in};
+  for (int to = 0; to < FOLD_DTYPES; to++) {
+    uint64_t out = 0;
+    cr_expect(fold_oracle_rows(&call, to, 1, &out).code == FOLD_OK, "%s", where);
+    cr_expect(fold_bits_load(to, &out, 0) == truth->rounded[to], "%s to %s: one number: got %llx, want %llx", where,
+              fold_dtype_name(to), (unsigned long long)out, (unsigned long long)truth->rounded[to]);
+  }
+}
+
 /* Every field of the two oracles' answers. */
 static void compare(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n, const char *what) {
   struct fold_truth fast, slow;
@@ -36,6 +47,7 @@ static void compare(enum fold_dtype dtype, enum fold_op op, const void *in, size
     cr_expect(fast.rounded[to] == slow.rounded[to], "%s to %s: got %llx, want %llx", where, fold_dtype_name(to),
               (unsigned long long)fast.rounded[to], (unsigned long long)slow.rounded[to]);
   cr_expect(encloses_same(&fast, &slow), "%s: exact", where);
+  expect_one_number(&slow, in, where);
   cr_expect(same_number(fast.abs_sum, slow.abs_sum), "%s: abs_sum", where);
   cr_expect(op != FOLD_SUM || same_number(fast.finite, slow.finite), "%s: finite", where);
   cr_expect(fold_bits_same(FOLD_F64, fold_f64_bits(fast.condition), fold_f64_bits(slow.condition)),

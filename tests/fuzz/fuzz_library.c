@@ -1,5 +1,6 @@
 /* fuzz_library.c: any bytes as an array for the library's calls: no memory error, a code that is declared, the same bits on any
- * number of threads, and no order's sum or extremum further from the exact one than its bound. */
+ * number of threads, no order's sum or extremum further from the exact one than its bound, and one exact number that of the whole
+ * truth. */
 #include "foldproof.h"
 
 #include <stdbool.h>
@@ -29,6 +30,20 @@ static void tell_digits(const char *dtype, const char *op, const void *in, size_
   free(text);
 }
 
+/* Both are correctly rounded, the one without and the other with all that is measured. */
+static void compare_exact(const char *dtype, const char *op, const void *in, size_t n) {
+  struct foldproof_measure measure;
+  double wide;
+  uint64_t own = 0;
+  if (!worked(foldproof_exact(dtype, op, in, 1, n, "f64", 1, &wide)) ||
+      !worked(foldproof_exact(dtype, op, in, 1, n, dtype, 1, &own)) ||
+      !worked(foldproof_measure(NULL, dtype, op, in, n, &own, &measure)))
+    return;
+  bool both_nan = wide != wide && measure.exact != measure.exact;
+  if (!both_nan && memcmp(&wide, &measure.exact, sizeof wide) != 0) abort();
+  if (!(measure.ulps <= 0.5)) abort();
+}
+
 /* Six bytes choose order, dtype, operation, rows, the type rounded to and the size of the text. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
   static const char *const dtypes[] = {"f16", "bf16", "f32", "f64"}, *const ops[] = {"sum", "max", "min", "prod"};
@@ -47,6 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
   if (ran != worked(foldproof_replay(order, dtype, op, in, rows, cols, 2, again))) abort();
   if (ran && memcmp(out, again, rows * size) != 0) abort();
   worked(foldproof_exact(dtype, op, in, rows, cols, to, 1, exact));
+  compare_exact(dtype, op, in, cols);
   tell_digits(dtype, op, in, cols, bytes[5]);
   for (size_t r = 0; r < rows && ran; r++)
     if (worked(foldproof_measure(order, dtype, op, in + r * cols * size, cols, out + r * size, &measure)) &&

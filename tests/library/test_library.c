@@ -189,6 +189,75 @@ Test(library, exact_sums_are_rounded_once) {
   cr_expect_eq(bits, 0xda0e1bca, "-1e16 is %08x", bits);
 }
 
+static uint64_t draw(uint64_t *seed) {
+  *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+  return (*seed ^ *seed >> 31) * 0x9e3779b97f4a7c15u >> 3;
+}
+
+/* Random patterns: of 16 exponents, every eighth term -0, all -0, or any, with NaN and infinities. */
+static void draw_patterns(uint64_t *seed, size_t size, unsigned char *in, size_t n) {
+  const uint64_t kind = draw(seed) % 4, kept = (uint64_t)0x80ff << 48 | 0xffffffffffff;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t bits = draw(seed) << 3 | (i & 7);
+    if (kind == 0) bits = (bits & kept) | (uint64_t)0x3c << 56;
+    if (kind == 2 || (kind == 1 && i % 8 == 0)) bits = (uint64_t)1 << 63;
+    bits >>= 64 - 8 * size;
+    memcpy(in + i * size, &bits, size);
+  }
+}
+
+/* What foldproof_measure finds from a whole truth by way of MPFR must be the one number, in f64 and in the array's own dtype. */
+static void expect_one_number(const char *dtype, const char *op, const void *in, size_t n, const char *what) {
+  struct foldproof_measure m;
+  double wide;
+  uint64_t own = 0;
+  cr_assert_eq(foldproof_exact(dtype, op, in, 1, n, "f64", 1, &wide), 0);
+  cr_assert_eq(foldproof_exact(dtype, op, in, 1, n, dtype, 1, &own), 0);
+  cr_assert_eq(foldproof_measure(NULL, dtype, op, in, n, &own, &m), 0);
+  cr_expect(memcmp(&wide, &m.exact, 8) == 0 || (isnan(wide) && isnan(m.exact)), "%s %s %s: %a, want %a", what, dtype,
+            op, wide, m.exact);
+  cr_expect(m.ulps <= 0.5, "%s %s %s: %g ulps", what, dtype, op, m.ulps);
+}
+
+Test(library, one_number_is_that_of_the_whole_truth) {
+  static const char *const dtypes[] = {"f16", "bf16", "f32", "f64"}, *const ops[] = {"sum", "max", "min", "prod"};
+  static const size_t sizes[] = {2, 2, 4, 8};
+  static unsigned char in[8 * 5000];
+  uint64_t seed = 1;
+  char what[80];
+  for (unsigned trial = 0; trial < 100000; trial++) {
+    const unsigned type = trial % 4, op = trial / 4 % 16 < 13 ? 0 : trial / 4 % 16 - 12;
+    const size_t n = draw(&seed) % (trial % 100 == 0 ? 5000 : 40);
+    snprintf(what, sizeof what, "trial %u, %zu terms", trial, n);
+    draw_patterns(&seed, sizes[type], in, n);
+    expect_one_number(dtypes[type], ops[op], in, n, what);
+  }
+}
+
+/* Many rows are shared by threads, few long ones have their terms shared. */
+Test(library, rows_are_as_each_is_by_itself_on_any_threads) {
+  static const size_t shapes[][2] = {{1, 300000}, {2, 200000}, {3, 70000}, {5000, 40}, {300000, 1}, {70, 3000}};
+  static const char *const ops[] = {"sum", "max", "prod"};
+  enum { MOST = 400000 };
+  float *x = terms(MOST), *out = malloc(300000 * sizeof *out), *again = malloc(300000 * sizeof *again);
+  cr_assert(out && again);
+  for (size_t k = 0; k < 18; k++) {
+    const size_t rows = shapes[k % 6][0], cols = k >= 12 && shapes[k % 6][1] > 3000 ? 3000 : shapes[k % 6][1];
+    cr_assert_eq(foldproof_exact("f32", ops[k / 6], x, rows, cols, "f32", 1, out), 0);
+    for (unsigned threads = 0; threads < 6; threads += k < 12 ? 1 : 5) {
+      memset(again, 0xa5, rows * sizeof *again);
+      cr_assert_eq(foldproof_exact("f32", ops[k / 6], x, rows, cols, "f32", threads, again), 0);
+      cr_expect_eq(memcmp(out, again, rows * sizeof *out), 0, "%s %zu x %zu, %u threads", ops[k / 6], rows, cols,
+                   threads);
+    }
+    for (size_t r = 0; r < rows; r += 1 + rows / 7) {
+      cr_assert_eq(foldproof_exact("f32", ops[k / 6], x + r * cols, 1, cols, "f32", 1, again), 0);
+      cr_expect_eq(memcmp(out + r, again, 4), 0, "%s %zu x %zu, row %zu", ops[k / 6], rows, cols, r);
+    }
+  }
+  free(x), free(out), free(again);
+}
+
 Test(library, digits_are_all_there_and_no_byte_is_past_the_room) {
   static const float x[] = {1e8f, 1, -1e8f, 0x1p-20f};
   static const float odd[] = {INFINITY, 1}, none[] = {INFINITY, -INFINITY};
