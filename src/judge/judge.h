@@ -55,6 +55,9 @@ struct fold_trial {
    * provides this. */
   fold_status (*elsewhere)(void *whose, enum fold_engine engine, struct fold_rig **rig);
   void *whose;
+  /* Whether the twin may not be loaded into this process; runs it on the case in another one. */
+  bool (*is_apart)(const struct fold_subject *twin);
+  fold_status (*apart)(const struct fold_trial *trial, const struct fold_subject *twin, void *got);
   struct fold_truths *truths;
   const struct fold_fresh *fresh;
   unsigned repeats;                 /* of run_to_run */

@@ -98,6 +98,12 @@ fold_status fold_trial_run_twin(struct fold_trial *trial, const struct fold_subj
   struct fold_rig *rig = trial->rig;
   const struct fold_request request = fold_trial_request(trial, 0x77);
   struct fold_logged run = {twin, trial->why, {0}};
+  if (trial->is_apart && trial->is_apart(twin)) {
+    fold_watch_twin(true);
+    const fold_status status = trial->apart(trial, twin, trial->other);
+    fold_watch_twin(false);
+    return status;
+  }
   if (twin->engine != trial->subject->engine) FOLD_TRY(trial->elsewhere(trial->whose, twin->engine, &rig));
   fold_watch_twin(true);
   fold_status status = fold_rig_run(rig, twin, &request, trial->other, &run.traces);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apart.h"
 #include "bits.h"
 #include "contention.h"
 #include "footing.h"
@@ -324,6 +325,8 @@ static fold_status judge_subject(const struct fold_round *round, struct opened *
                              .rig = &opened->rig[subject->engine],
                              .batch = &opened->batch[subject->engine],
                              .elsewhere = elsewhere,
+                             .is_apart = fold_apart_has,
+                             .apart = fold_apart_run,
                              .whose = opened,
                              .truths = &opened->truths,
                              .fresh = round->fresh,
@@ -415,7 +418,7 @@ static fold_status run_subject(struct fold_round *round, struct opened *opened) 
 
 /* Whether the last subject has left the process, or its engine, unusable for others. */
 static bool is_lost(const struct opened *opened, enum fold_engine engine) {
-  if (fold_surroundings_are_spoilt() || fold_late_was_any()) return true;
+  if (fold_surroundings_are_spoilt() || fold_late_was_any() || fold_apart_is_lost()) return true;
   /* The subject's own threads may change again what it has left changed. */
   if (opened->open[engine] && opened->rig[engine].left_some && fold_footing_has_company()) return true;
   const struct fold_engine_ops *ops = opened->open[engine] ? opened->rig[engine].ops : NULL;
@@ -426,6 +429,7 @@ static fold_status run_case(struct fold_round *round, struct opened *opened, boo
   for (; round->place.subject < round->registry->n && !*lost && !*round->stop; round->place.subject++) {
     const struct fold_subject *subject = &round->registry->subjects[round->place.subject];
     if (!fold_selects_subject(round->selection, subject) || !fold_takes_case(subject, opened->c)) continue;
+    if (fold_turn_of(round->selection, subject) != round->place.turn) continue;
     if ((round->judge || round->selection->claims) && !claims_asked(round)) continue;
     FOLD_TRY(run_subject(round, opened));
     *lost = round->leave_lost && is_lost(opened, subject->engine);
@@ -445,6 +449,9 @@ static fold_status run_cases(struct fold_round *round, bool *lost) {
     close_case(&opened);
     if (status.code != FOLD_OK || *lost || *round->stop) return status; /* `place` stays where the round is to go on */
   }
+  if (*round->stop || round->place.turn + 1 >= fold_turns(round->selection)) return fold_ok();
+  round->place = (struct fold_place){.turn = round->place.turn + 1};
+  *lost = true;
   return fold_ok();
 }
 

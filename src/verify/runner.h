@@ -54,9 +54,10 @@ struct fold_judgement {
   const struct fold_order_change *change; /* or NULL */
 };
 
-/* Subject `subject` of the registry on case `c` of those that are selected. */
+/* Subject `subject` of the registry on case `c` of those that are selected. All cases come in each turn, with the
+ * subjects of that turn (apart.h). */
 struct fold_place {
-  size_t c, subject;
+  size_t c, subject, turn;
 };
 
 struct fold_sink {

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "apart.h"
 #include "asked.h"
 #include "culprit.h"
 #include "footing.h"
@@ -411,6 +412,8 @@ fold_status fold_supervise(const struct fold_job *job, fold_status *riddle) {
                                 .sink = job->sink,
                                 .judge = job->judge};
   fold_status status = open_desk(&s);
+  if (status.code == FOLD_OK && job->in_process && fold_turns(job->selection) > 1)
+    status = fold_error(FOLD_BAD_INPUT, "--in-process takes one --guest: each is loaded in a process of its own");
   if (status.code == FOLD_OK && job->in_process) {
     struct fold_worker here = {.job = job, .desk = s.desk, .fresh = s.fresh, .explained = s.explained};
     status = fold_worker_here(&here);

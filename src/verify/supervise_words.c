@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "apart.h"
 #include "supervisor.h"
 
 bool fold_supervisor_hears(const struct supervisor *s) {
@@ -53,10 +54,11 @@ static bool take_ready(struct supervisor *s, size_t n) {
 static bool take_case(struct supervisor *s, size_t n) {
   uint64_t at;
   if (!take(s, &at, n, sizeof at) || at >= s->cases.n) return false;
-  s->round.place = (struct fold_place){at, 0};
+  const size_t turn = s->round.place.turn, turns = fold_turns(s->job->selection);
+  s->round.place = (struct fold_place){.c = at, .turn = turn};
   s->in_trial = false;
   const struct fold_sink *sink = s->job->sink;
-  if (sink->progress) sink->progress(sink->context, at, s->cases.n, s->cases.at[at].name);
+  if (sink->progress) sink->progress(sink->context, turn * s->cases.n + at, turns * s->cases.n, s->cases.at[at].name);
   return true;
 }
 

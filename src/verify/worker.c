@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "apart.h"
 #include "environment.h"
 #include "fresh.h"
 #include "held.h"
@@ -156,9 +157,10 @@ int fold_worker_serve(const struct fold_worker *w, int fd) {
   struct fold_sink sink = {tell_judgement, tell_case, tell_trial, tell_changes, tell_asking, &telling};
   struct fold_ended ended;
   memset(&ended, 0, sizeof ended);
+  ended.status = fold_apart_start(w->job->registry, w->job->selection, w->cases, w->place.turn);
   fold_watch_set(&w->desk->watch);
   if (w->job->selection->n_guests > 0) dup2(STDERR_FILENO, STDOUT_FILENO); /* what they print is not our output */
-  ended.status = prepare(w, &p);
+  if (ended.status.code == FOLD_OK) ended.status = prepare(w, &p);
   if (ended.status.code == FOLD_OK) ended.status = tell_ready(w, &p, fd);
   if (ended.status.code == FOLD_OK) ended.status = ask_fresh(w, &p);
   if (ended.status.code == FOLD_OK) {
