@@ -61,6 +61,7 @@ struct fold_trial {
   struct fold_truths *truths;
   const struct fold_fresh *fresh;
   unsigned repeats;                 /* of run_to_run */
+  bool spared;                      /* its repeats on a busy machine: some cases like it have them */
   const struct fold_around *around; /* of batch_invariant */
   uint64_t input_hash;              /* before the base run */
   uint64_t input_hash_after;        /* its hash when it was last looked at; judges see the input as it was before */

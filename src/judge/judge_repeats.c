@@ -115,6 +115,7 @@ static bool repeat_busy(struct fold_trial *trial, struct repeats *r, struct fold
   const bool is_short = fold_trial_terms(trial) <= FOLD_PLAN_FEW;
   const unsigned n = is_short && trial->repeats < LEAST_OF_SHORT ? LEAST_OF_SHORT : trial->repeats;
   if (!trial->subject->guest || !fold_engine_is_here(trial->subject->engine) || r->shortest > BUSY_RUN) return true;
+  if (trial->spared) return true;
   const double end = fold_now() + BUSY_TIME;
   fold_status status = fold_contention_begin();
   bool went = status.code == FOLD_OK;

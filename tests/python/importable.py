@@ -52,6 +52,12 @@ def stays_elsewhere(x, threads=[]):
         threads[0].start()
     return row_sum(x)
 
+def counted_elsewhere(x):
+    if "FOLD_SHIFT_OF_THE_STACK" in os.environ:
+        with open(os.environ["COUNTED_ELSEWHERE"], "a") as file:
+            file.write(".")
+    return row_sum(x)
+
 def prints(x):
     print("a line of its own")
     return row_sum(x)

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""How often a callable is run when it is judged: what costs most is done for each kind of input, and not for each input.
+
+test_cost.py LIBRARY FIXTURES SANITIZERS
+"""
+import collections
+import os
+import tempfile
+import unittest
+
+import here  # noqa: F401
+import importable
+from importable import to_import
+
+import foldproof
+
+LENGTHS = "normal/f32/sum/*,uniform/f32/sum/*,constant/f32/sum/*,integers/f32/sum/*"
+BUSY = 12  # more runs of one input: while the machine is kept busy
+QUIET = 3  # repeats
+
+
+class Runs(unittest.TestCase):
+    def test_each_kind_of_case_is_repeated_on_a_busy_machine_and_not_each_case(self):
+        """Kinds: one row or few or many, and the power of two of the number of terms."""
+        runs, shapes = collections.Counter(), {}
+
+        def counted(x):
+            what = hash(x.tobytes()), x.shape
+            runs[what] += 1
+            return x.sum(-1)
+
+        result = foldproof.judge(counted, like="numpy", claims="run_to_run", only="run_to_run", fixtures=LENGTHS)
+        self.assertEqual(result.counts["refuted"] + result.counts["broken"], 0)
+        for r in result.judgements:
+            if 3 <= r["cols"] and 0 < r["rows"] * r["cols"] < 4096:  # shorter rows may be equal in several cases, longer ones are run less often
+                shapes[r["rows"], r["cols"]] = min(r["rows"], 5).bit_length(), (r["rows"] * r["cols"]).bit_length()
+        often, kinds = collections.Counter(), set(shapes.values())
+        for (_, shape), n in runs.items():
+            if shape in shapes and n > BUSY:
+                often[shapes[shape]] += 1
+        self.assertGreater(len(kinds), 12)
+        self.assertEqual(set(often), kinds)
+        self.assertLessEqual(max(often.values()), 4)
+
+    def test_who_asks_for_more_repeats_gets_them_in_all_cases(self):
+        runs = collections.Counter()
+
+        def counted(x):
+            runs[x.tobytes()] += 1
+            return x.sum(-1)
+
+        foldproof.judge(counted, like="numpy", claims="run_to_run", only="run_to_run", fixtures="normal/f32/sum/1x102*", repeats=QUIET + 1)
+        self.assertGreater(len([n for n in runs.values() if n >= 1 + QUIET + 1 + BUSY]), 4)
+
+    def test_one_case_is_always_repeated_on_a_busy_machine(self):
+        """As the line that repeats a refutation has it."""
+        runs = collections.Counter()
+
+        def counted(x):
+            runs[x.tobytes()] += 1
+            return x.sum(-1)
+
+        foldproof.judge(counted, like="numpy", claims="run_to_run", only="run_to_run", fixtures="normal/f32/sum/1x1023/seed1")
+        self.assertGreaterEqual(max(runs.values()), 1 + QUIET + BUSY)
+
+    def test_a_new_process_runs_each_case_once_after_another_input(self):
+        with tempfile.NamedTemporaryFile() as file:
+            os.environ["COUNTED_ELSEWHERE"] = file.name
+            try:
+                result = importable.judge(to_import.counted_elsewhere, "fresh_process", only="fresh_process")
+            finally:
+                del os.environ["COUNTED_ELSEWHERE"]
+            n = len(file.read())
+        held = [r for r in result.judgements if r["verdict"] == "held"]
+        self.assertGreater(len(held), 5)
+        self.assertGreaterEqual(n, len(held))
+        self.assertLessEqual(n, 2 * len(result.judgements))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=["test_cost"])
