@@ -130,11 +130,12 @@ typedef int (*foldproof_take)(const char *json, void *context);
 /* Judges a table of subjects IN THIS PROCESS and in this thread: a subject that crashes or hangs takes the process with
  * it (`foldproof verify --guest` runs subjects in processes of their own). Returns 0 if all was judged, or if `take`
  * ended it; only `take` is given the verdicts. FOLDPROOF_BAD_INPUT for an unknown name, a table that is not as
- * foldproof_guest.h says, a selection that judges nothing, or while the process is already judging. fresh_process is
- * skipped, with its reason. During the call the thread has the default arithmetic and the C locale, and SIGSEGV and
- * SIGBUS are handled; at the end these are as before, and OpenMP's other threads are ended. If other threads change the
- * process's state in the meantime (handlers of signals, limits, the environment), the table's subjects are blamed for
- * it. */
+ * foldproof_guest.h says, a selection that judges nothing, or while the process is already judging.
+ * FOLDPROOF_UNSUPPORTED if judgements were made, but none of a claim that was asked for, whatever else held.
+ * fresh_process is skipped, with its reason. During the call the thread has the default arithmetic and the C locale,
+ * and SIGSEGV and SIGBUS are handled; at the end these are as before, and OpenMP's other threads are ended. If other
+ * threads change the process's state in the meantime (handlers of signals, limits, the environment), the table's
+ * subjects are blamed for it. */
 int foldproof_verify(const struct foldproof_guest_table *table, const struct foldproof_verify_options *options,
                      foldproof_take take, void *context);
 

@@ -72,7 +72,8 @@ static fold_status door_of(const struct foldproof_verify_options *o, struct fold
 struct taking {
   foldproof_take take;
   void *context;
-  bool any;
+  const struct fold_selection *selection;
+  bool any, judged; /* a judgement; one of a claim that was asked for, which was not skipped */
   volatile int stop;
 };
 
@@ -82,6 +83,7 @@ static fold_status take(void *context, const struct fold_judgement *judgement) {
   char *line;
   FOLD_TRY(fold_record_line_text(fold_record_of(judgement), &line));
   t->any = true;
+  t->judged |= judgement->finding.verdict != FOLD_SKIPPED && fold_judgement_is_asked(t->selection, judgement);
   t->stop = t->take(line, t->context) != 0;
   free(line);
   return fold_ok();
@@ -91,11 +93,13 @@ static fold_status judge(const struct fold_registry *all, const struct fold_sele
   const struct fold_sink sink = {.judgement = take, .context = t};
   struct fold_holding holding;
   struct fold_cases cases = {0};
+  t->selection = selection;
   fold_holding_open(&holding, &sink);
   fold_status status = fold_select_cases(selection, 0, &cases);
   if (status.code == FOLD_OK) status = fold_verify(all, selection, &cases, NULL, &holding.sink, &t->stop);
   fold_cases_free(&cases);
-  if (status.code != FOLD_OK || t->any || t->stop) return status;
+  if (status.code != FOLD_OK || t->judged || t->stop) return status;
+  if (t->any) return fold_nothing_judged(selection, all);
   return fold_error(FOLD_BAD_INPUT,
                     "nothing was judged: no selected subject takes the selected cases, or makes the claims");
 }

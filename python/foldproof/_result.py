@@ -64,7 +64,7 @@ class Broken(Failure):
 
 
 class NothingJudged(Exception):
-    """Everything was skipped: that proves nothing. The message has the reasons."""
+    """No claim that was asked for was judged in any case, whatever else held: that proves nothing. The message has the reasons."""
 
 
 class Result:
@@ -75,6 +75,7 @@ class Result:
 
     def __init__(self, fn: Code, asked: Dict[str, Any], named: bool = True) -> None:
         self.judgements: List[Record] = []
+        self.asked_for: List[str] = []
         self.tracebacks: Dict[str, str] = {}
         self._fn, self._asked, self._named = fn, asked, named
 
@@ -131,18 +132,20 @@ class Result:
         part = Result(self._fn, self._asked)
         part.tracebacks = self.tracebacks
         claims = None if claim is None else _library.claims_of(claim)
+        part.asked_for = self.asked_for if claims is None else claims
         part.judgements = [r for r in self.judgements if (claims is None or r["claim"] in claims) and dtype in (None, r["dtype"])]
         return part
 
     def check(self) -> "Result":
-        """Raises Refuted, Broken or NothingJudged; returns itself if at least one claim held and none failed."""
+        """Raises Refuted, Broken or NothingJudged; returns itself if at least one claim that was asked for held and none failed."""
         for verdict, kind in (("refuted", Refuted), ("broken", Broken)):
             found = next((r for r in self.judgements if r["verdict"] == verdict), None)
             if found is not None:
                 raise kind(self, found, self._describe(found))
-        if not self.counts["held"]:
-            raise NothingJudged("all was skipped: " + self._reasons())
-        return self
+        if any(r["verdict"] == "held" and r["claim"] in self.asked_for for r in self.judgements):
+            return self
+        what = "all was skipped" if not self.counts["held"] else f"no claim that was asked for was judged: {', '.join(self.asked_for)}"
+        raise NothingJudged(": ".join(filter(None, [what, self._reasons()])))
 
     def replay(self, record: Record) -> str:
         """A line of Python that judges the record's claim on its case, and nothing else."""

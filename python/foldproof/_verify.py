@@ -8,7 +8,7 @@ import inspect
 import json
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Union, cast
 
-from . import _arrays, _fresh, _library, _lost, _replay, _signals
+from . import _arrays, _claims, _fresh, _library, _lost, _replay, _signals
 from ._callable import Guest
 from ._progress import Progress
 from ._result import Record, Result
@@ -107,7 +107,7 @@ def _run(table: Any, options: Any, guests: List[Guest], each: Callable[[Record],
         stop.extend(error for error in guest.stop if error not in stop)
     if stop:
         raise stop[0]
-    _library.check(code)
+    _library.check(0 if code == _library.UNSUPPORTED else code)  # Result.check says what was not judged
 
 
 def judge(
@@ -194,6 +194,7 @@ def judge(
 
     with Progress(_take is None) as progress:
         _run(table, options, guests, each)
+    found.asked_for = _claims.asked_for(dict(asked, claims=wanted, only=listed(only, "only")))
     found.tracebacks = {guest.name: guest.traceback for guest in guests if guest.traceback}
     if _take is None:
         _fresh.judge(fn, dict(asked, dtypes=listed(dtypes, "dtypes")), found.judgements)

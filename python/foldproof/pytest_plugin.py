@@ -24,13 +24,10 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 import pytest
 
-# The claims on which every callable is judged in addition to its own.
-TIDY = ("stays_in_bounds", "leaves_no_trace", "keeps_input")
+from ._claims import TIDY, claimed, words
+
 # A traceback without entries makes pytest print a line that says so; this hides the entries only if the test is skipped.
 _IF_SKIPPED = operator.methodcaller("errisinstance", pytest.skip.Exception)
-# The defaults of foldproof.verify.
-_USUAL = "bounded,run_to_run,fresh_process"
-_USUAL_OF_ROWS = "run_to_run,fresh_process,batch_invariant,alignment_invariant"
 _FILE = "--foldproof-record"
 _NO_SELF = "in a class write `@foldproof.reduction() def test_sum(self, x)`, or `test_sums = staticmethod(foldproof.reductions({...}))`"
 
@@ -224,10 +221,6 @@ def foldproof(request: Any) -> Foldproof:
     return Foldproof(request)
 
 
-def _words(names: Any, usual: str) -> List[str]:
-    return (names if isinstance(names, str) else ",".join(names or ()) or usual).replace(",", " ").split()
-
-
 def _has_names(subjects: Mapping[str, Any]) -> bool:
     """Whether the tests' ids name their subjects: a decorated function has its own name."""
     return "" not in subjects
@@ -241,18 +234,11 @@ class _Asked:
         for name in ("fn", *(["name"] if _has_names(subjects) else [])):
             if name in asked:
                 raise TypeError(f"{name!r} can't be given: the tests have their own")
-        self.claims = self._claims()
+        self.claims = claimed(self.rest)
+        self.rest.pop("claims", None)
         # What only= names may be a claim of a preset.
-        self.judged = _words(self.rest.pop("only", None), ",".join([*self.claims, *(claim for claim in TIDY if claim not in self.claims)]))
-        self.dtypes = _words(self.rest.pop("dtypes", None), "f32")
-
-    def _claims(self) -> List[str]:
-        """As foldproof.verify has them: a twin is a claim, and so is, where none are named, a declared order."""
-        usual = _USUAL_OF_ROWS if self.rest.get("problem") == "rows" else _USUAL
-        if self.rest.get("order") and self.rest.get("method", "plain") in (None, "plain"):
-            usual += ",replays"
-        claims = _words(self.rest.pop("claims", None), usual)
-        return claims + ["same_bits_as"] * (self.rest.get("same_bits_as") is not None and "same_bits_as" not in claims)
+        self.judged = words(self.rest.pop("only", None), ",".join([*self.claims, *(claim for claim in TIDY if claim not in self.claims)]))
+        self.dtypes = words(self.rest.pop("dtypes", None), "f32")
 
 
 def _what(item: Any) -> Tuple[Any, ...]:

@@ -26,6 +26,7 @@ struct verify {
   struct fold_records records;
   fold_status unwritten; /* why records can no longer be written */
   fold_status riddle;    /* a process ended for a reason that no verdict covers */
+  bool judged;           /* a claim that was asked for held */
   struct fold_golden_options keeping;
   struct fold_golden_run golden;
   struct fold_progress progress;
@@ -72,7 +73,8 @@ static const struct argp argp = {
         "cases is kept, the exit code is 2.\n\nExit codes: 0 every claim held (known defects and --probe do not "
         "count); 1 a claim is refuted, whoever made the subject; with --strict also a known defect, or a promise that "
         "held on idle inputs alone; 2 wrong usage or bad input; 77 everything was skipped, or refuted only by known "
-        "defects; 99 the environment is broken, or the records cannot be written.\n\nKnown defects of third-party "
+        "defects, or no claim that was asked for was judged; 99 the environment is broken, or the records cannot be "
+        "written.\n\nKnown defects of third-party "
         "libraries are listed separately; any other refutation fails the run. A refutation counts as known only if "
         "every wrong row matches the recorded defect: its claim and operation, its terms (a NaN, zeros of both signs), "
         "and the library's version or one between two such versions of a series. In any other version it is refuted, "
@@ -122,6 +124,7 @@ static fold_status take(void *context, const struct fold_judgement *judged) {
   }
   if (v->keeping.folder) FOLD_TRY(fold_golden_take(&v->golden, &j));
   fold_table_add(&v->table, &j);
+  v->judged |= j.promised && j.finding.verdict == FOLD_HELD && fold_judgement_is_asked(&v->options.selection, &j);
   FOLD_TRY(fold_summary_add(&v->summary, &j));
   if (deserves_line(v, &j)) tell_refuted(v, &j);
   if (v->strict) j.known = false; /* for readers of the record, too */
@@ -200,7 +203,7 @@ static fold_status judge_all(struct verify *v, const struct fold_registry *regis
   return status;
 }
 
-/* 0 only if something held and nothing new was refuted; known refutations alone give 77. */
+/* 0 only if something that was asked for held and nothing new was refuted; known refutations alone give 77. */
 static int exit_code_of(const struct verify *v) {
   size_t total[FOLD_VERDICTS], known;
   fold_table_total(&v->table, v->strict, total, &known);
@@ -211,7 +214,7 @@ static int exit_code_of(const struct verify *v) {
   if (v->strict && fold_table_untold(&v->table)) return 1;
   if (v->keeping.folder && fold_golden_exit_code(&v->golden) == 1) return 1;
   if (total[FOLD_HELD] && v->keeping.folder && fold_golden_exit_code(&v->golden) == 2) return 2;
-  return total[FOLD_HELD] || fold_table_probed(&v->table) ? 0 : 77;
+  return v->judged || fold_table_probed(&v->table) ? 0 : 77;
 }
 
 /* If a guest claims nothing, few claims are judged. Prints the claims that were not tried, and how to try them; claims
@@ -243,17 +246,27 @@ static void print_table(struct verify *v) {
   fold_table_close_line(&v->table, v->strict, goldens, stdout);
 }
 
+static size_t total_held(const struct verify *v) {
+  size_t total[FOLD_VERDICTS], known;
+  fold_table_total(&v->table, v->strict, total, &known);
+  return total[FOLD_HELD];
+}
+
 /* Prints the table, or why there is none. */
 static int conclude(struct verify *v, const char *command, bool interrupted) {
   if (fold_table_is_empty(&v->table) && !interrupted) {
     fprintf(stderr, "%s: nothing was judged: the selected subjects, cases and claims have nothing in common:\n",
             command);
     fold_verify_none(v->table.registry, &v->options.selection);
-    return v->unwritten.code != FOLD_OK ? fold_exit_code(v->unwritten.code) : 2;
+    if (v->unwritten.code != FOLD_OK) return fold_exit_code(v->unwritten.code);
+    return fold_verify_none_is_guests(v->table.registry, &v->options.selection) ? 77 : 2;
   }
   print_table(v);
   fold_print_error(command, v->riddle);
-  if (!interrupted) return exit_code_of(v);
+  const int code = exit_code_of(v);
+  if (!interrupted && code == 77 && total_held(v))
+    fold_print_error(command, fold_nothing_judged(&v->options.selection, v->table.registry));
+  if (!interrupted) return code;
   fflush(stdout); /* before anything else is written to the same file */
   fprintf(stderr, "%s: interrupted: the verdicts above are of the cases that were finished\n", command);
   return 99;

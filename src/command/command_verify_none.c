@@ -57,6 +57,12 @@ static void put_unclaimed(const struct fold_subject *subject, const struct fold_
   uint64_t asked = 0;
   for (size_t k = 0; k < n; k++)
     if (fold_selects_claim(selection, &claims[k])) asked |= FOLD_CLAIM(k);
+  if (subject->guest && subject->claims == 0) {
+    fputs("no claim that it names can be judged of it: ", stderr);
+    fold_put_claims(stderr, subject->asked, ", ");
+    fputc('\n', stderr);
+    return;
+  }
   if (subject->claims & asked) {
     const bool exact = asked & FOLD_CLAIM(FOLD_BOUNDED) && !of->rounds; /* see fold_claims_of */
     fprintf(stderr, "the selected cases are for other claims than those selected%s\n",
@@ -68,6 +74,16 @@ static void put_unclaimed(const struct fold_subject *subject, const struct fold_
   fputs(" (--probe tries it all the same), but ", stderr);
   fold_put_claims(stderr, subject->claims, ", ");
   fputc('\n', stderr);
+}
+
+bool fold_verify_none_is_guests(const struct fold_registry *registry, const struct fold_selection *selection) {
+  size_t selected = 0;
+  for (size_t i = 0; i < registry->n; i++) {
+    if (!fold_selects_subject(selection, &registry->subjects[i])) continue;
+    if (registry->subjects[i].guest == NULL || registry->subjects[i].claims) return false;
+    selected++;
+  }
+  return selected > 0;
 }
 
 void fold_verify_none(const struct fold_registry *registry, const struct fold_selection *selection) {

@@ -193,6 +193,7 @@ static fold_status add_claims(const char *list, bool own, struct fold_subject *s
   if (lacking)
     return fold_error(FOLD_BAD_INPUT, "the value and order of problem rows are not known: it can't promise %s",
                       fold_claims(&(size_t){0})[__builtin_ctzll(lacking)].name);
+  if (own) s->asked = named | preset;
   if (!own) s->vain = named & impossible(s);
   s->named |= named;
   s->claims |= named | (preset & ~unmeant(s));
@@ -226,9 +227,11 @@ static fold_status read_row(const struct reading *r, const char *claims, struct 
   s->strides = s->strides && r->guest->door->strides;
   s->claims = r->guest->door->tidy;
   FOLD_TRY(fold_within(add_claims(promised, true, s), "%s: %s", r->guest->what, r->name));
-  if (is_usual || !r->guest->door->here) s->named = 0;     /* the table of this process is its user's */
-  if (s->twin) s->claims |= FOLD_CLAIM(FOLD_SAME_BITS_AS); /* a twin is named for nothing else */
-  if (is_usual && fold_replay_check(s).code == FOLD_OK) s->claims |= FOLD_CLAIM(FOLD_REPLAYS) & ~fold_guest_unseen(s);
+  if (is_usual || !r->guest->door->here) s->named = 0;             /* the table of this process is its user's */
+  uint64_t declared = s->twin ? FOLD_CLAIM(FOLD_SAME_BITS_AS) : 0; /* a twin is named for nothing else */
+  if (is_usual && fold_replay_check(s).code == FOLD_OK) declared |= FOLD_CLAIM(FOLD_REPLAYS) & ~fold_guest_unseen(s);
+  s->claims |= declared;
+  s->asked |= declared;
   return claims ? add_claims(claims, false, s) : fold_ok();
 }
 

@@ -49,7 +49,8 @@ struct fold_subject {
   unsigned accumulator, result; /* enum fold_rule, or FOLD_ALWAYS(dtype) */
   uint64_t claims;              /* for sums and products: mask of FOLD_CLAIM(...) */
   uint64_t named; /* of these, those that a user has named: each gets a verdict, if only that it is skipped */
-  uint64_t vain;  /* of these, those that a user asked for and that can't be judged: they are skipped, with the reason */
+  uint64_t vain; /* of these, those that a user asked for and that can't be judged: they are skipped, with the reason */
+  uint64_t asked;   /* of a guest: those that its table names, or the usual ones; its door adds the tidy ones */
   const char *twin; /* the subject of same_bits_as: "NAME" on the same engine, or "ENGINE:NAME" */
   unsigned width;   /* for the run function: threads a row, or another parameter of its own */
   fold_run *run;

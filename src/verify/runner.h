@@ -119,5 +119,10 @@ bool fold_takes_case(const struct fold_subject *subject, const struct fold_case 
 /* Whether the selection takes this subject; this claim. */
 bool fold_selects_subject(const struct fold_selection *selection, const struct fold_subject *subject);
 bool fold_selects_claim(const struct fold_selection *selection, const struct fold_claim *claim);
+/* Whether its claim was asked for, by the user or by the table of a guest, which is judged by the tidy claims whatever was
+ * asked for. What max and min have instead of bounded (fold_claims_of) counts as bounded. */
+bool fold_judgement_is_asked(const struct fold_selection *selection, const struct fold_judgement *judgement);
+/* Why nothing is proved: no claim that was asked of the selected subjects was judged. */
+fold_status fold_nothing_judged(const struct fold_selection *selection, const struct fold_registry *registry);
 
 #endif

@@ -19,6 +19,36 @@ bool fold_selects_claim(const struct fold_selection *selection, const struct fol
   return fold_glob_match(selection->claims, claim->name);
 }
 
+bool fold_judgement_is_asked(const struct fold_selection *selection, const struct fold_judgement *j) {
+  if (selection->claims || j->subject->guest == NULL) return true; /* others are not judged */
+  struct fold_subject asking = {.claims = j->subject->asked};
+  const uint64_t also = asking.claims & FOLD_CLAIM(FOLD_BOUNDED) ? fold_claims_of(&asking, j->c->op) : 0;
+  return (asking.claims | also) & FOLD_CLAIM(j->claim->id);
+}
+
+/* Of all selected subjects. */
+static bool is_asked(const struct fold_selection *selection, const struct fold_registry *registry,
+                     const struct fold_claim *claim) {
+  if (selection->claims) return fold_selects_claim(selection, claim);
+  for (size_t i = 0; i < registry->n; i++)
+    if (fold_selects_subject(selection, &registry->subjects[i]) &&
+        (registry->subjects[i].guest == NULL || registry->subjects[i].asked & FOLD_CLAIM(claim->id)))
+      return true;
+  return false;
+}
+
+fold_status fold_nothing_judged(const struct fold_selection *selection, const struct fold_registry *registry) {
+  size_t n;
+  char names[200] = "";
+  const struct fold_claim *claims = fold_claims(&n);
+  for (size_t k = 0; k < n; k++) {
+    const size_t used = strlen(names);
+    if (is_asked(selection, registry, &claims[k]))
+      snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", claims[k].name);
+  }
+  return fold_error(FOLD_UNSUPPORTED, "no claim that was asked for was judged: %s", names);
+}
+
 /* Refuses a glob that matches nothing, and suggests what was meant: a similar name of a case, a fixture or a file, or
  * one in another set. */
 static fold_status no_fixture(const struct fold_selection *selection, const char *glob, int n) {

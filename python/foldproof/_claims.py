@@ -1,0 +1,33 @@
+"""The claims that a call asks for, as foldproof_guest.h says what none means."""
+
+from __future__ import annotations
+
+from typing import Any, List, Mapping
+
+from . import _library
+
+# The claims on which every callable is judged in addition to its own.
+TIDY = ("stays_in_bounds", "leaves_no_trace", "keeps_input")
+_USUAL = "bounded,run_to_run,fresh_process"
+_USUAL_OF_ROWS = "run_to_run,fresh_process,batch_invariant,alignment_invariant"
+_NEVER_ROUND = ("max", "min")  # their value is judged by these instead of bounded
+_OF_VALUES = ["correctly_rounded", "permutation_invariant"]
+
+
+def words(names: Any, usual: str) -> List[str]:
+    return (names if isinstance(names, str) else ",".join(names or ()) or usual).replace(",", " ").split()
+
+
+def claimed(asked: Mapping[str, Any]) -> List[str]:
+    """Names and presets. A twin is a claim, and so is, where none are named, a declared order."""
+    usual = _USUAL_OF_ROWS if asked.get("problem") == "rows" else _USUAL
+    if asked.get("order") and asked.get("method") in (None, "plain"):
+        usual += ",replays"
+    claims = words(asked.get("claims"), usual)
+    return claims + ["same_bits_as"] * (asked.get("same_bits_as") is not None and "same_bits_as" not in claims)
+
+
+def asked_for(asked: Mapping[str, Any]) -> List[str]:
+    """The claims that are judged because the user said so, or said nothing: all others are tidy ones."""
+    found = _library.claims_of(",".join(words(asked.get("only"), ",".join(claimed(asked)))))
+    return found + _OF_VALUES * ("bounded" in found and asked.get("problem") in _NEVER_ROUND)
