@@ -285,7 +285,7 @@ Test(report, what_records_hold_stays_text) {
   EXPECT_CODE(s, 0);
   cr_expect_str_eq(s->out, "", "markup came through: %s", s->out);
   cr_expect(
-      shell_holds(s, "e.html", "&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;&#38;|`$(touch owned)\xef\xbf\xbd"));
+      shell_holds(s, "e.html", "&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;&#38;|`$(touch owned)\\x07\\xef"));
   shell_run(s, "python3 -c \"import xml.etree.ElementTree as E; E.parse('e.xml')\"");
   EXPECT_CODE(s, 0);
   shell_run(s, "grep -c '^| ' e.md; grep '^| ' e.md | tr -cd '|\\n' | sort -u");

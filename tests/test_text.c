@@ -22,6 +22,14 @@ Test(text, characters_are_those_of_utf8) {
       {"\xc2\xa0", 2, true},
       {"\xe2\x82\xac", 3, true},  /* the euro */
       {"\xe2\x80\xa8", 3, false}, /* a separator of lines */
+      {"\xe2\x80\xae", 3, false}, /* U+202E: text from right to left */
+      {"\xe2\x80\xaa", 3, false},
+      {"\xe2\x80\xaf", 3, true},
+      {"\xe2\x81\xa5", 3, true},
+      {"\xe2\x81\xa6", 3, false},
+      {"\xe2\x81\xa9", 3, false},
+      {"\xe2\x80\x8f", 3, false},
+      {"\xd8\x9c", 2, false},
       {"\xef\xbf\xbd", 3, true},
       {"\xef\xbf\xbe", 3, false}, /* U+FFFE */
       {"\xef\xb7\x90", 3, false}, /* U+FDD0 */
@@ -44,6 +52,30 @@ Test(text, characters_are_those_of_utf8) {
     size_t n = fold_text_character(rows[i].bytes);
     cr_expect_eq(n, rows[i].n, "row %zu: %zu bytes", i, n);
     cr_expect(n == 0 || fold_text_is_plain(rows[i].bytes, n) == rows[i].plain, "row %zu", i);
+  }
+}
+
+/* What a CI runner takes for a command, and what only looks like one. */
+Test(text, no_line_is_a_command_of_a_runner) {
+  static const struct {
+    const char *name, *escaped, *line;
+  } rows[] = {
+      {"::error::x", "\\x3a:error::x", "?:error::x"},
+      {"  ::error::x", "  \\x3a:error::x", "  ?:error::x"},
+      {"a ##[group]x", "a \\x23#[group]x", "a ?#[group]x"},
+      {"##vso[task.x]", "\\x23#vso[task.x]", "?#vso[task.x]"},
+      {"##teamcity[x]", "\\x23#teamcity[x]", "?#teamcity[x]"},
+      {"std::plus", "std::plus", "std::plus"},
+      {"## heading", "## heading", "## heading"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char *text = fold_text_escape(rows[i].name), *line = strdup(rows[i].name);
+    fold_text_one_line(line);
+    cr_expect_str_eq(text, rows[i].escaped);
+    cr_expect_str_eq(line, rows[i].line);
+    cr_expect_eq(fold_text_is_one_line(rows[i].name), strcmp(text, rows[i].name) == 0, "%s", rows[i].name);
+    free(text);
+    free(line);
   }
 }
 

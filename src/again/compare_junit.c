@@ -111,7 +111,7 @@ static void put_environment(const json_t *told, FILE *out) {
   fputs("</properties>\n", out);
 }
 
-void fold_compare_put_junit(const json_t *told, FILE *out) {
+void fold_compare_junit(const json_t *told, FILE *out) {
   char *cases = NULL;
   size_t size;
   struct junit j = {.told = told, .out = open_memstream(&cases, &size)};

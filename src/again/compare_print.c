@@ -8,31 +8,6 @@
 #include "compare_print.h"
 #include "report_text.h"
 #include "sheet.h"
-#include "text.h"
-
-/* A copy whose texts are each on one line, without characters that move a cursor: records may say anything. */
-static json_t *plain(const json_t *value) {
-  const char *key, *text = json_string_value(value);
-  json_t *part, *copy = json_is_object(value) ? json_object() : json_array();
-  size_t i;
-  char *escaped = text && !fold_text_is_one_line(text) ? fold_text_escape(text) : NULL;
-  if (json_is_object(value))
-    json_object_foreach((json_t *)(uintptr_t)value, key, part) json_object_set_new(copy, key, plain(part));
-  else if (json_is_array(value))
-    json_array_foreach(value, i, part) json_array_append_new(copy, plain(part));
-  else {
-    json_decref(copy);
-    copy = escaped ? json_string(escaped) : json_incref((json_t *)(uintptr_t)value);
-  }
-  free(escaped);
-  return copy;
-}
-
-static void print_plain(fold_compare_print *print, const json_t *told, FILE *out) {
-  json_t *copy = plain(told);
-  print(copy, out);
-  json_decref(copy);
-}
 
 const struct fold_compare_flaw fold_compare_flaws[FOLD_COMPARE_FLAWS] = {{"first_incomplete", "INCOMPLETE", 0},
                                                                          {"first_altered", "ALTERED", 0},
@@ -157,7 +132,7 @@ static void put_smallest(const json_t *told, FILE *out) {
   if (fold_record_text(smallest, "replay")[0]) fprintf(out, "  replay: %s\n", fold_record_text(smallest, "replay"));
 }
 
-static void put_text(const json_t *told, FILE *out) {
+void fold_compare_text(const json_t *told, FILE *out) {
   for (size_t i = 0; i < FOLD_COMPARE_FLAWS; i++)
     if (json_object_get(told, fold_compare_flaws[i].key))
       fprintf(out, "%s: %s: %s\n", fold_compare_flaws[i].word, fold_told_side(told, fold_compare_flaws[i].side),
@@ -202,7 +177,7 @@ static void put_markdown_changes(const json_t *told, FILE *out) {
   }
 }
 
-static void put_markdown(const json_t *told, FILE *out) {
+void fold_compare_markdown(const json_t *told, FILE *out) {
   static const char *const rows[FOLD_CHANGES] = {"only in the first", "only in the second", "of another input",
                                                  "differ", "of another verdict"};
   for (size_t i = 0; i < FOLD_COMPARE_FLAWS; i++) {
@@ -229,10 +204,6 @@ static void put_markdown(const json_t *told, FILE *out) {
   put_tables(told, FOLD_REPORT_MARKDOWN, out);
   put_environments(told, FOLD_REPORT_MARKDOWN, out);
 }
-
-void fold_compare_text(const json_t *told, FILE *out) { print_plain(put_text, told, out); }
-void fold_compare_markdown(const json_t *told, FILE *out) { print_plain(put_markdown, told, out); }
-void fold_compare_junit(const json_t *told, FILE *out) { print_plain(fold_compare_put_junit, told, out); }
 
 void fold_compare_json(const json_t *told, FILE *out) {
   json_dumpf(told, out, JSON_INDENT(2));

@@ -18,7 +18,4 @@ const char *fold_told_side(const json_t *told, int side);
 /* One change in one line, for the caller to free; NULL: memory is short. */
 char *fold_told_change(const json_t *told, const json_t *change);
 
-/* Each text in `told` has a single line. */
-void fold_compare_put_junit(const json_t *told, FILE *out);
-
 #endif

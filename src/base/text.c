@@ -25,30 +25,44 @@ size_t fold_text_character(const char *text) {
   return code < least[n] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? 0 : n;
 }
 
+/* A character that has the text around it read from right to left, or ends that: a text may then look like another. */
+static bool turns_text(uint32_t code) {
+  return code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+
 bool fold_text_is_plain(const char *c, size_t n) {
   uint32_t code = decode((const unsigned char *)c, n);
   if (code < ' ') return code == '\t' || code == '\n' || code == '\r';
-  if ((code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029) return false;
+  if ((code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029 || turns_text(code)) return false;
   return (code & 0xfffe) != 0xfffe && !(code >= 0xfdd0 && code <= 0xfdef);
 }
 
-/* How many bytes at `c` make one character that may stay as it is in a line; 0: none. */
-static size_t fine(const char *c) {
+/* Whether a command for a CI runner begins at `c`: "::error" where a line begins, "##[group]" and the like anywhere. */
+static bool is_command(const char *text, const char *c) {
+  if (c[0] == '#' && c[1] == '#')
+    return c[2] == '[' || strncmp(c + 2, "vso[", 4) == 0 || strncmp(c + 2, "teamcity[", 9) == 0;
+  return c[0] == ':' && c[1] == ':' && text + strspn(text, " ") == c;
+}
+
+/* How many bytes at `c` make one character that may stay as it is in that line; 0: none. */
+static size_t fine(const char *text, const char *c) {
   size_t n = fold_text_character(c);
-  return n && (unsigned char)*c >= ' ' && fold_text_is_plain(c, n) ? n : 0;
+  return n && (unsigned char)*c >= ' ' && fold_text_is_plain(c, n) && !is_command(text, c) ? n : 0;
 }
 
 bool fold_text_is_one_line(const char *text) {
-  for (size_t n; *text; text += n)
-    if ((n = fine(text)) == 0) return false;
+  const char *c = text;
+  for (size_t n; *c; c += n)
+    if ((n = fine(text, c)) == 0) return false;
   return true;
 }
 
 void fold_text_one_line(char *text) {
-  while (*text) {
-    size_t n = fine(text);
-    if (n == 0) *text = '?', n = 1;
-    text += n;
+  for (char *c = text; *c;) {
+    size_t n = fine(text, c);
+    if (n == 0) *c = '?', n = 1;
+    c += n;
   }
 }
 
@@ -58,15 +72,15 @@ static bool is_escape(const char *c) {
 
 char *fold_text_escape(const char *name) {
   char *text = malloc(4 * strlen(name) + 1), *at = text;
-  while (text && *name) {
-    size_t n = is_escape(name) ? 0 : fine(name);
+  for (const char *c = name; text && *c;) {
+    size_t n = is_escape(c) ? 0 : fine(name, c);
     if (n == 0) {
-      at += sprintf(at, "\\x%02x", (unsigned char)*name++);
+      at += sprintf(at, "\\x%02x", (unsigned char)*c++);
       continue;
     }
-    memcpy(at, name, n);
+    memcpy(at, c, n);
     at += n;
-    name += n;
+    c += n;
   }
   if (text) *at = '\0';
   return text;
@@ -101,7 +115,7 @@ int fold_print_line(const char *format, ...) {
 static void put_octal(const char *text, FILE *out) {
   fputs("\"$(printf '", out);
   for (; *text; text++)
-    if (*text > ' ' && *text < 0x7f && !strchr("'\\%", *text))
+    if (*text > ' ' && *text < 0x7f && !strchr("'\\%#", *text))
       fputc(*text, out);
     else
       fprintf(out, "\\%03o", (unsigned char)*text);

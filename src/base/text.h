@@ -10,13 +10,15 @@
  * that was cut short, an overlong form, a surrogate. Reads nothing behind a zero byte. */
 size_t fold_text_character(const char *c);
 /* Whether such a character, of `n` bytes, may be in a document: it is no control character (other than tabs and line
- * ends), no Unicode line separator, and no noncharacter (XML forbids two of these). */
+ * ends), no Unicode line separator, no control of the direction of text, and no noncharacter (XML forbids two of
+ * these). */
 bool fold_text_is_plain(const char *c, size_t n);
 
 /* Whether the text has nothing that fold_text_one_line would replace. */
 bool fold_text_is_one_line(const char *text);
 
-/* Replaces by '?' every byte that is not UTF-8, ends the line or moves the cursor. */
+/* Replaces by '?' every byte that is not UTF-8, ends the line or moves the cursor, and the first of what a CI runner
+ * takes for a command ("::error" at the beginning, "##[error]"). */
 void fold_text_one_line(char *text);
 
 /* Escapes a name so that it can be read back: a byte that fold_text_one_line would replace becomes \xHH, and so does a

@@ -8,6 +8,7 @@
 #include "golden.h"
 #include "line.h"
 #include "path.h"
+#include "text.h"
 
 /* Whether it is the last line of a sheet from before that line had a hash. */
 static bool is_old_end(const char *text) {
@@ -32,6 +33,7 @@ static fold_status take(struct fold_golden_file *f, char *text, size_t n) {
   FOLD_TRY(fold_line_check(text, n));
   if (n == 0 || text[n - 1] != '\n' || strlen(text) != n) return fold_error(FOLD_BAD_INPUT, "cut off");
   text[n - 1] = '\0';
+  if (!fold_text_is_one_line(text)) return fold_error(FOLD_BAD_INPUT, "'%.60s': no line that --bless wrote", text);
   const uint64_t hash = fold_golden_hash(f->hash, text);
   fold_status status = f->ended ? fold_error(FOLD_BAD_INPUT, "behind the last line") : f->take(f->context, text);
   f->hash = hash;

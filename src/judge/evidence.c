@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "bits.h"
+#include "text.h"
 
 const char *fold_verdict_name(enum fold_verdict verdict) {
   static const char *const names[FOLD_VERDICTS] = {"held", "refuted", "skipped", "broken"};
@@ -40,6 +41,7 @@ void fold_find_refuted(struct fold_finding *finding, const char *format, ...) {
   va_start(args, format);
   vsnprintf(finding->reason, sizeof finding->reason, format, args);
   va_end(args);
+  fold_text_one_line(finding->reason); /* a character may have been cut */
   finding->verdict = FOLD_REFUTED;
 }
 
@@ -48,6 +50,7 @@ void fold_find_skipped(struct fold_finding *finding, const char *format, ...) {
   va_start(args, format);
   vsnprintf(finding->reason, sizeof finding->reason, format, args);
   va_end(args);
+  fold_text_one_line(finding->reason);
   finding->verdict = FOLD_SKIPPED;
 }
 

@@ -14,6 +14,7 @@
 #include "line.h"
 #include "list.h"
 #include "record.h"
+#include "report_plain.h"
 #include "report_source.h"
 
 /* What a judgement or a run is about, and its line. */
@@ -139,6 +140,7 @@ static fold_status take_line(struct reading *r, const char *text, size_t length)
     return fold_ok();
   }
   if (record == NULL) return fold_error(FOLD_BAD_INPUT, "not JSON: %.100s", error.text);
+  if (!fold_json_is_plain(text, length)) FOLD_TRY(fold_json_make_plain(&record));
   const fold_status status = take_record(r, record, XXH3_64bits(text, text[length - 1] == '\n' ? length - 1 : length));
   json_decref(record);
   return status;

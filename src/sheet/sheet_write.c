@@ -207,14 +207,26 @@ static void put_text(const struct fold_sheet *sheet, size_t rows, FILE *out) {
 
 /* Quotes a field of CSV (RFC 4180). */
 static void put_quotes(FILE *out, const char *text) {
-  for (; *text; text++) {
-    if (*text == '"') fputc('"', out);
-    fputc(*text, out);
+  for (const char *end; *text; text = end) {
+    end = text + strcspn(text, "\"");
+    char *part = strndup(text, (size_t)(end - text));
+    fold_put_plain(out, part ? part : "not enough memory");
+    free(part);
+    if (*end == '"') fputs("\"\"", out), end++;
   }
 }
 
+/* Whether a spreadsheet would compute the text. A number is no formula. */
+static bool is_formula(const char *text) {
+  char *end;
+  if (!*text || !strchr("=+-@\t\r", *text)) return false;
+  (void)strtod(text, &end);
+  return end == text || *end || text[strspn(text, "-+0123456789.e")];
+}
+
+/* The quote before a formula has spreadsheets take it as a text. */
 static void put_quoted(FILE *out, const char *text) {
-  fputc('"', out);
+  fputs(is_formula(text) ? "\"'" : "\"", out);
   put_lines(out, text, put_quotes, "; ");
   fputc('"', out);
 }
