@@ -203,6 +203,7 @@ def check_processors(guest):
     for claim in ("launch_invariant", "leaves_no_trace"):
         check_held(guest, "honest", claim, *few)
         check_held(guest, "pins_threads", claim, *few)
+    check_refuted(guest, "by_blas_threads", "launch_invariant", "different bits in a new process with OMP_NUM_THREADS, OPENBLAS_NUM_THREADS and MKL_NUM_THREADS = 4", *few)
     check_refuted(guest, "by_caller", "run_to_run", "different bits in a repeat that another thread of the process called", *few)
     check_held(guest, "honest", "run_to_run", *few)
 

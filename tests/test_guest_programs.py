@@ -64,11 +64,13 @@ def write_result(path, value):
 
 
 def check_launches(folder):
-    """A command that is not told of threads takes no other number of them; one that is told is judged by it. Some hundred are started."""
+    """A command that is not told of threads takes its number from variables alone; one that is told is judged by it. Some hundred are started."""
     for threads in range(1024):
         write_result(folder / f"{threads}.npy", threads > 1)
     code, out, err = verify("--exec", f"cp '{folder}'/0.npy {{out}}", "--claims", "launch_invariant", *ONE)
-    assert code == 77 and counts_of(out, "launch_invariant")[2] > 0 and "it takes no other launch" in out, (code, out, err)
+    assert code == 0 and counts_of(out, "launch_invariant")[0] > 0, (code, out, err)
+    code, out, err = verify("--exec", f"cp '{folder}'/\"${{OMP_NUM_THREADS:-0}}\".npy {{out}}", "--claims", "launch_invariant", *ONE)
+    assert code == 1 and "different bits in a new process with OMP_NUM_THREADS, OPENBLAS_NUM_THREADS and MKL_NUM_THREADS = 2" in out, (code, out, err)
     code, out, err = verify("--exec", f"cp '{folder}'/{{threads}}.npy {{out}}", "--claims", "launch_invariant", *ONE)
     assert code == 1 and "violates launch_invariant" in out and "with 2 threads" in out, (code, out, err)
     code, out, err = verify("--exec", f"{MEDDLER} by_threads", "--claims", "launch_invariant", *ONE)

@@ -34,8 +34,10 @@ static const struct argp_option options[] = {
      "with --bless: allow a source with changes or files that are not committed, or of no known commit", 3},
     {"in-process", IN_PROCESS, NULL, 0, FOLD_IN_PROCESS_HELP, 2},
     {"full", FULL, NULL, 0, "record the bits of all rows, not only the first 16 (for foldproof judge)", 2},
-    {"fresh", FRESH, "promised|probed", OPTION_HIDDEN,
-     "only what fresh_process is judged by, with a line for each case that was skipped (fresh.c looks each up)", 2},
+    {"fresh", FRESH, "promised|probed|threads", OPTION_HIDDEN,
+     "only what fresh_process (threads: launch_invariant) is judged by, with a line for each case that was skipped "
+     "(fresh.c looks each up)",
+     2},
     {"backwards", BACKWARDS, NULL, OPTION_HIDDEN, "the last case first, and of each the last subject", 2},
     {0},
 };
@@ -64,8 +66,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case FRESH:
       r->each = true;
       r->options.selection.fresh = true;
-      r->options.selection.claims = "fresh_process";
-      r->options.selection.probe = strcmp(arg, "probed") == 0;
+      r->options.selection.claims = strcmp(arg, "threads") == 0 ? "launch_invariant" : "fresh_process";
+      r->options.selection.probe = strcmp(arg, "promised") != 0;
       return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
@@ -167,7 +169,8 @@ static fold_status run_again(struct record *r, const struct fold_job *job) {
   repeated.claims = "run_to_run,fresh_process";
   repeated.probe = true;
   again.selection = &repeated;
-  again.judge = again.wants_fresh = true;
+  again.judge = true;
+  again.fresh_for = FOLD_CLAIM(FOLD_FRESH_PROCESS);
   if (*job->stop) return fold_ok();
   FOLD_TRY(fold_supervise(&again, &riddle));
   return riddle;

@@ -136,15 +136,18 @@ static void show_progress(void *context, size_t done, size_t cases, const char *
   fold_progress_show(&((struct verify *)context)->progress, done, cases, case_name);
 }
 
-/* Whether anything selected promises the same bits in a new process. */
-static bool wants_fresh(const struct fold_selection *selection, const struct fold_registry *registry) {
+/* The claim as a mask, if anything selected is judged by it in new processes: launch_invariant only of guests. */
+static uint64_t wants_fresh(const struct fold_selection *selection, const struct fold_registry *registry,
+                            enum fold_claim_id claim) {
   size_t n;
-  if (!fold_selects_claim(selection, &fold_claims(&n)[FOLD_FRESH_PROCESS])) return false;
-  for (size_t i = 0; i < registry->n; i++)
-    if (fold_selects_subject(selection, &registry->subjects[i]) &&
-        (selection->probe || (registry->subjects[i].claims & FOLD_CLAIM(FOLD_FRESH_PROCESS))))
-      return true;
-  return false;
+  if (!fold_selects_claim(selection, &fold_claims(&n)[claim])) return 0;
+  for (size_t i = 0; i < registry->n; i++) {
+    const struct fold_subject *s = &registry->subjects[i];
+    if (fold_selects_subject(selection, s) && (claim == FOLD_FRESH_PROCESS || s->guest) &&
+        (selection->probe || s->claims & FOLD_CLAIM(claim)))
+      return FOLD_CLAIM(claim);
+  }
+  return 0;
 }
 
 /* GPUs that are required must be there, even if the user selects no engine. */
@@ -188,7 +191,8 @@ static fold_status judge_all(struct verify *v, const struct fold_registry *regis
   const struct fold_job job = {.registry = registry,
                                .selection = &v->options.selection,
                                .judge = true,
-                               .wants_fresh = wants_fresh(&v->options.selection, registry),
+                               .fresh_for = wants_fresh(&v->options.selection, registry, FOLD_FRESH_PROCESS) |
+                                            wants_fresh(&v->options.selection, registry, FOLD_LAUNCH_INVARIANT),
                                .in_process = v->in_process,
                                .ready = check_engine,
                                .begin = v->jsonl || v->keeping.folder ? begin : NULL,

@@ -20,6 +20,11 @@ struct fold_fresh;
 bool fold_fresh_find(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,
                      const char *case_name, uint64_t *result_hash, struct fold_traces *traces, const char **why);
 
+/* The k-th result of processes that differ only in variables that say a number of threads; the first has 0, and is as this
+ * process. False where there is none. */
+bool fold_fresh_launch(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,
+                       const char *case_name, size_t k, unsigned *threads, uint64_t *result_hash);
+
 struct fold_registry {
   const struct fold_subject *subjects;
   size_t n;
@@ -187,6 +192,8 @@ fold_status fold_trial_look_if_steady(struct fold_trial *trial, const struct fol
 /* If the subject varies even in the same surroundings, this is not counted as a refutation of a claim about
  * surroundings, provided that run_to_run was asked for (steady.c). */
 void fold_judge_steady(struct fold_trial *trial, struct fold_finding *finding);
+/* The same for a refutation that has no row; `seen`: the run of this process that had other bits; NULL: none. */
+void fold_find_unsteady(struct fold_trial *trial, struct fold_finding *finding, const struct fold_varied *seen);
 
 /* The judges of runs. */
 #define FOLD_DECLARE_RUNS(judge) fold_judge_runs fold_judge_##judge;

@@ -7,9 +7,32 @@
 
 #include "bits.h"
 
+/* BLAS and OpenMP libraries take their number of threads from variables when they are loaded, so new processes have tried
+ * that. One whose variables were not changed tells whether a process alone makes a difference: that is fresh_process's. */
+static bool judge_variables(struct fold_trial *trial, struct fold_finding *finding, size_t *ran) {
+  const struct fold_subject *s = trial->subject;
+  const uint64_t ours = fold_results_hash(fold_trial_result_dtype(trial), trial->got, trial->c->rows);
+  uint64_t theirs;
+  unsigned threads;
+  if (!trial->fresh || !fold_fresh_launch(trial->fresh, s->name, s->engine, trial->c->name, 0, &threads, &theirs))
+    return true;
+  if (theirs != ours || threads != 0) return true;
+  for (size_t k = 1; fold_fresh_launch(trial->fresh, s->name, s->engine, trial->c->name, k, &threads, &theirs); k++) {
+    char what[160];
+    ++*ran;
+    snprintf(what, sizeof what,
+             "different bits in a new process with OMP_NUM_THREADS, OPENBLAS_NUM_THREADS and MKL_NUM_THREADS = %u",
+             threads);
+    if (fold_find_same_hash(finding, theirs, ours, what)) continue;
+    fold_find_unsteady(trial, finding, NULL);
+    return false;
+  }
+  return true;
+}
+
 void fold_judge_launch_invariant(struct fold_trial *trial, struct fold_finding *finding) {
   size_t ran;
-  if (!fold_judge_varied(trial, finding, FOLD_VARIES_LAUNCH, &ran)) return;
+  if (!fold_judge_varied(trial, finding, FOLD_VARIES_LAUNCH, &ran) || !judge_variables(trial, finding, &ran)) return;
   if (ran > 0)
     fold_find_held(finding);
   else

@@ -50,6 +50,10 @@ fold_status fold_trial_look_if_steady(struct fold_trial *trial, const struct fol
 void fold_judge_steady(struct fold_trial *trial, struct fold_finding *finding) {
   if (finding->verdict != FOLD_REFUTED || !finding->compared || !(OF_SURROUNDINGS & FOLD_CLAIM(trial->why))) return;
   const struct fold_varied *seen = trial->has_refuting ? &trial->refuting : NULL;
+  fold_find_unsteady(trial, finding, seen);
+}
+
+void fold_find_unsteady(struct fold_trial *trial, struct fold_finding *finding, const struct fold_varied *seen) {
   if (fold_trial_look_if_steady(trial, seen).code != FOLD_OK || !trial->unsteady[0]) return; /* it stays refuted */
   if (trial->asked & FOLD_CLAIM(FOLD_RUN_TO_RUN) && trial->repeats > 0)
     fold_find_skipped(finding, "the same run varies by itself: see run_to_run");

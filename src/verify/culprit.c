@@ -16,7 +16,7 @@ static bool ends_badly(const struct fold_job *all, const struct fold_subject *su
   job.selection = &one;
   job.sink = &sink;
   job.begin = NULL;
-  job.wants_fresh = false;
+  job.fresh_for = 0;
   return fold_supervise(&job, &riddle).code == FOLD_OK && riddle.code != FOLD_OK;
 }
 

@@ -18,13 +18,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* How a new process differs. For launch_invariant only variables that say a number of threads do: so other differences
+ * are not taken for one of these. */
+struct process {
+  const char *fixtures;
+  bool backwards;
+  bool of_threads;  /* for launch_invariant, else for fresh_process */
+  unsigned threads; /* 0: the variables are as they are here */
+};
+
 /* The child's command line; NULL where memory is short. */
-static const char **command_line(const struct fold_selection *s, const char *fixtures, bool backwards,
-                                 const char *path) {
+static const char **command_line(const struct fold_selection *s, const struct process *how, const char *path) {
   struct fold_options options = {0};
-  if (backwards) fold_options_add(&options, "--backwards", NULL);
+  if (how->backwards) fold_options_add(&options, "--backwards", NULL);
   fold_options_add(&options, "--jsonl", path);
-  fold_options_add(&options, "--fresh", s->probe ? "probed" : "promised");
+  fold_options_add(&options, "--fresh", how->of_threads ? "threads" : s->probe ? "probed" : "promised");
   for (size_t i = 0; i < s->n_guests; i++) fold_options_add(&options, s->guests[i].door->option, s->guests[i].what);
   fold_options_add_job(
       &options, &(struct fold_job){.subjects = s->subjects,
@@ -34,7 +42,7 @@ static const char **command_line(const struct fold_selection *s, const char *fix
                                    .op = s->npy_problem->name,
                                    .folder = s->folder,
                                    .set = s->set,
-                                   .fixtures = fixtures});
+                                   .fixtures = how->fixtures});
   const char **argv = fold_options_argv(&options, "foldproof", "record");
   fold_options_free(&options);
   return argv;
@@ -55,25 +63,26 @@ static pid_t spawn(const char *const *argv, char *const *variables, int records)
   _exit(99);
 }
 
-static fold_status ask(const struct fold_selection *selection, const char *fixtures, bool backwards, int records) {
+static fold_status ask(const struct fold_selection *selection, const struct process *how, int records) {
   char path[32];
   snprintf(path, sizeof path, "/proc/self/fd/%d", records);
-  const char **argv = command_line(selection, fixtures, backwards, path);
+  const char **argv = command_line(selection, how, path);
   char **variables = NULL;
   if (argv == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory to start a new process");
-  fold_status status = fold_fresh_environment(&variables);
+  fold_status status =
+      how->of_threads ? fold_threads_environment(how->threads, &variables) : fold_fresh_environment(&variables);
   pid_t child = status.code == FOLD_OK ? spawn(argv, variables, records) : -1;
-  int how = 0;
+  int code = 0;
   free(argv);
   fold_fresh_environment_free(variables);
   FOLD_TRY(status);
   if (child < 0) return fold_error(FOLD_ENVIRONMENT, "a new process can't be started: %s", strerror(errno));
-  while (waitpid(child, &how, 0) < 0)
+  while (waitpid(child, &code, 0) < 0)
     if (errno != EINTR) return fold_error(FOLD_ENVIRONMENT, "the new process was lost: %s", strerror(errno));
   /* Any exit code is accepted. 99: some subject failed there, as it does here; 2: there was nothing to run, or no
    * memory, as here. A run that it did not record is missing when the judge asks for it, and that is never green. */
-  if (WIFEXITED(how)) return fold_ok();
-  return fold_error(FOLD_ENVIRONMENT, "the new process was killed by signal %d", WTERMSIG(how));
+  if (WIFEXITED(code)) return fold_ok();
+  return fold_error(FOLD_ENVIRONMENT, "the new process was killed by signal %d", WTERMSIG(code));
 }
 
 static fold_status lost(void) {
@@ -81,36 +90,52 @@ static fold_status lost(void) {
 }
 
 /* Appends to the records that are there. */
-static fold_status append(int records, int more, bool backwards) {
+static fold_status append(int records, int more, const struct process *how) {
   char bytes[1 << 14];
   ssize_t n = 0;
   lseek(records, 0, SEEK_END);
-  if (dprintf(records, "{\"backwards\":%s}\n", backwards ? "true" : "false") < 0) return lost();
+  const char *backwards = how->backwards ? "true" : "false", *of_threads = how->of_threads ? "true" : "false";
+  if (dprintf(records, "{\"backwards\":%s,\"of_threads\":%s,\"threads\":%u}\n", backwards, of_threads, how->threads) <
+      0)
+    return lost();
   for (off_t at = 0; (n = pread(more, bytes, sizeof bytes, at)) > 0; at += n)
     if (write(records, bytes, (size_t)n) != n) break;
   return n == 0 ? fold_ok() : lost();
 }
 
-static fold_status ask_another(const struct fold_selection *selection, const char *fixtures, bool backwards,
-                               int records) {
+static fold_status ask_another(const struct fold_selection *selection, const struct process *how, int records) {
   int more = memfd_create("foldproof-fresh", MFD_CLOEXEC);
   if (more < 0) return fold_error(FOLD_ENVIRONMENT, "a file in memory can't be made: %s", strerror(errno));
-  fold_status status = ask(selection, fixtures, backwards, more);
-  if (status.code == FOLD_OK) status = append(records, more, backwards);
+  fold_status status = ask(selection, how, more);
+  if (status.code == FOLD_OK) status = append(records, more, how);
   close(more);
   return status;
 }
 
-/* A glob that names one case of each dtype and problem, of medium size where there is one. NULL: no memory. */
-static char *some_cases(const struct fold_cases *cases) {
+/* Which of two cases of a dtype and problem stands for them. */
+typedef bool fold_prefers(const struct fold_case *former, const struct fold_case *c);
+
+/* One of medium size, where there is one. */
+static bool prefers_medium(const struct fold_case *former, const struct fold_case *c) {
   enum { LEAST = 100, MOST = 20000 };
+  const bool fits = c->cols >= LEAST && c->rows * c->cols <= MOST && c->rows > 0;
+  return fits && former->cols < LEAST;
+}
+
+/* Libraries share only long rows among threads. */
+static bool prefers_long(const struct fold_case *former, const struct fold_case *c) {
+  enum { MOST = 1 << 18 };
+  return c->rows > 0 && c->cols > former->cols && c->rows * c->cols <= MOST;
+}
+
+/* A glob that names one case of each dtype and problem. NULL: no memory. */
+static char *some_cases(const struct fold_cases *cases, fold_prefers *prefers) {
   const struct fold_case *of[FOLD_DTYPES][FOLD_PROBLEMS] = {{NULL}};
   char *text = NULL;
   size_t size;
   for (size_t i = 0; i < cases->n; i++) {
     const struct fold_case *c = &cases->at[i], **best = &of[c->dtype][fold_case_problem(c)->id];
-    const bool fits = c->cols >= LEAST && c->rows * c->cols <= MOST && c->rows > 0;
-    if (c->ranks == 0 && (*best == NULL || (fits && (*best)->cols < LEAST))) *best = c;
+    if (c->ranks == 0 && (*best == NULL || prefers(*best, c))) *best = c;
   }
   FILE *out = open_memstream(&text, &size);
   for (int d = 0; out && d < FOLD_DTYPES; d++)
@@ -130,21 +155,52 @@ static fold_status tell_slow(int records, double seconds) {
 
 /* For guests the first process, and every second one, goes through cases and subjects backwards. That shows when the
  * first run of a process decides something for all later runs, or one subject for another. */
-fold_status fold_fresh_ask(const struct fold_selection *selection, const struct fold_cases *cases, int records) {
+static fold_status ask_plainly(const struct fold_selection *selection, const struct fold_cases *cases, int records) {
   enum { LEAST = 2, MOST = 13 };
+  struct process how = {.fixtures = selection->fixtures, .backwards = selection->n_guests > 0};
   const double begun = fold_now();
-  FOLD_TRY(ask_another(selection, selection->fixtures, selection->n_guests > 0, records));
+  FOLD_TRY(ask_another(selection, &how, records));
   const double took = fold_now() - begun;
   const bool wants_more = selection->repeats != FOLD_REPEATS, whole = wants_more || took < QUICK;
   if (selection->n_guests == 0) return fold_ok();
   if (took > SLOW && !wants_more) return tell_slow(records, took);
-  for (unsigned k = 1; whole && k < selection->repeats; k++)
-    FOLD_TRY(ask_another(selection, selection->fixtures, k % 2 == 0, records));
-  char *some = some_cases(cases);
+  for (unsigned k = 1; whole && k < selection->repeats; k++) {
+    how.backwards = k % 2 == 0;
+    FOLD_TRY(ask_another(selection, &how, records));
+  }
+  char *some = some_cases(cases, prefers_medium);
   const double end = fold_now() + FOR_OTHERS;
   fold_status status = some ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for names of cases");
-  for (unsigned k = 0; k < MOST && status.code == FOLD_OK && (k < LEAST || fold_now() < end); k++)
-    status = ask_another(selection, selection->n_npy ? selection->fixtures : some, k % 2 == 0, records);
+  if (selection->n_npy == 0) how.fixtures = some;
+  for (unsigned k = 0; k < MOST && status.code == FOLD_OK && (k < LEAST || fold_now() < end); k++) {
+    how.backwards = k % 2 == 0;
+    status = ask_another(selection, &how, records);
+  }
   free(some);
   return status;
+}
+
+/* The first process, without variables, is what the others are compared with. If the whole selection takes long there, the
+ * others get the longest case of each dtype and problem. */
+static fold_status ask_threads(const struct fold_selection *selection, const struct fold_cases *cases, int records) {
+  static const unsigned numbers[] = {0, 1, 2, 4};
+  struct process how = {.fixtures = selection->fixtures, .of_threads = true};
+  char *some = selection->n_npy ? NULL : some_cases(cases, prefers_long);
+  fold_status status =
+      some || selection->n_npy ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for names of cases");
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status.code == FOLD_OK; i++) {
+    const double begun = fold_now();
+    how.threads = numbers[i];
+    status = ask_another(selection, &how, records);
+    if (some && fold_now() - begun > QUICK) how.fixtures = some;
+  }
+  free(some);
+  return status;
+}
+
+fold_status fold_fresh_ask(const struct fold_selection *selection, const struct fold_cases *cases, uint64_t claims,
+                           int records) {
+  if (claims & FOLD_CLAIM(FOLD_FRESH_PROCESS)) FOLD_TRY(ask_plainly(selection, cases, records));
+  const bool of_threads = claims & FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) && selection->n_guests > 0;
+  return of_threads ? ask_threads(selection, cases, records) : fold_ok();
 }

@@ -64,6 +64,30 @@ fold_status fold_fresh_environment(char ***variables) {
   return fold_error(FOLD_NO_MEMORY, "not enough memory for a new process's environment");
 }
 
+static char *of_number(const char *name, unsigned threads) {
+  char *text = NULL;
+  return asprintf(&text, "%s=%u", name, threads) < 0 ? NULL : text;
+}
+
+fold_status fold_threads_environment(unsigned threads, char ***variables) {
+  static const char *const names[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"};
+  enum { NAMES = sizeof names / sizeof *names };
+  size_t n = 0, k = 0;
+  while (environ && environ[n]) n++;
+  char **list = *variables = calloc(n + NAMES + 1, sizeof *list);
+  bool whole = list != NULL;
+  for (size_t i = 0; i < n && whole; i++) {
+    bool is_one = false;
+    for (size_t m = 0; m < NAMES && threads; m++) is_one |= is_of(environ[i], names[m]);
+    if (!is_one) whole = (list[k++] = strdup(environ[i])) != NULL;
+  }
+  for (size_t m = 0; m < NAMES && threads && whole; m++) whole = (list[k++] = of_number(names[m], threads)) != NULL;
+  if (whole) return fold_ok();
+  fold_fresh_environment_free(list);
+  *variables = NULL;
+  return fold_error(FOLD_NO_MEMORY, "not enough memory for a new process's environment");
+}
+
 void fold_fresh_environment_free(char **variables) {
   for (size_t i = 0; variables && variables[i]; i++) free(variables[i]);
   free(variables);

@@ -11,6 +11,9 @@
 
 /* This process's variables, changed: a NULL-terminated list, to be freed with fold_fresh_environment_free. NO_MEMORY. */
 fold_status fold_fresh_environment(char ***variables);
+/* This process's variables, and so many threads in those by which OpenMP and BLAS libraries take their number; 0: none is
+ * changed. */
+fold_status fold_threads_environment(unsigned threads, char ***variables);
 void fold_fresh_environment_free(char **variables);
 
 #endif

@@ -11,9 +11,12 @@
 #include "fresh.h"
 
 struct fold_fresh {
-  json_t *runs;   /* "subject|engine|case" -> its records */
-  bool backwards; /* the process whose records are being read went backwards */
-  char note[80];  /* a remark on all runs; "": none */
+  json_t *runs;     /* "subject|engine|case" -> its records */
+  json_t *launches; /* the same of processes for launch_invariant */
+  bool backwards;   /* the process whose records are being read went backwards, */
+  bool of_threads;  /* was for launch_invariant, */
+  unsigned threads; /* and had so many threads by its variables */
+  char note[80];    /* a remark on all runs; "": none */
 };
 
 /* NULL where memory is short. The length is not limited, for a guest's name may have any. */
@@ -76,8 +79,20 @@ bool fold_fresh_find(const struct fold_fresh *fresh, const char *subject, enum f
   return json_array_size(records) > 0;
 }
 
+bool fold_fresh_launch(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,
+                       const char *case_name, size_t k, unsigned *threads, uint64_t *result_hash) {
+  char *key = key_of(subject, fold_engine_name(engine), case_name);
+  const json_t *record = json_array_get(json_object_get(fresh->launches, key), k);
+  free(key);
+  if (json_object_get(record, "results_xxh3") == NULL) return false;
+  *threads = (unsigned)json_integer_value(json_object_get(record, "threads"));
+  *result_hash = bits_at(record, "results_xxh3");
+  return true;
+}
+
 void fold_fresh_free(struct fold_fresh *fresh) {
   if (fresh) json_decref(fresh->runs);
+  if (fresh) json_decref(fresh->launches);
   free(fresh);
 }
 
@@ -88,24 +103,31 @@ static bool add_run(json_t *all, const char *key, json_t *run) {
   return json_array_append_new(runs, run) == 0;
 }
 
+/* The line before a process's records says what it was. */
+static void begin_process(struct fold_fresh *fresh, const json_t *line) {
+  fresh->backwards = json_is_true(json_object_get(line, "backwards"));
+  fresh->of_threads = json_is_true(json_object_get(line, "of_threads"));
+  fresh->threads = (unsigned)json_integer_value(json_object_get(line, "threads"));
+}
+
 /* Keeps only the fields that the judge asks for. */
 static fold_status keep_run(struct fold_fresh *fresh, json_t *line) {
   const char *subject = NULL, *engine = NULL, *name = NULL;
   double seconds;
   if (json_unpack(line, "{s:F}", "slow", &seconds) == 0)
     snprintf(fresh->note, sizeof fresh->note, "in 1 new process, not in several: it took %.0f s", seconds);
-  if (json_object_get(line, "backwards")) fresh->backwards = json_is_true(json_object_get(line, "backwards"));
+  if (json_object_get(line, "backwards")) begin_process(fresh, line);
   if (json_unpack(line, "{s:s, s:s, s:s}", "subject", &subject, "engine", &engine, "case", &name) != 0)
     return fold_ok();
   static const char *const kept[] = {"results_xxh3", "unwritten", "out_of_bounds", "left", "ranks_differ", "reason"};
-  json_t *run = json_pack("{s:b}", "backwards", fresh->backwards);
+  json_t *run = json_pack("{s:b, s:i}", "backwards", fresh->backwards, "threads", (int)fresh->threads);
   bool failed = run == NULL;
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
     json_t *value = json_object_get(line, kept[i]);
     failed = failed || (value && json_object_set(run, kept[i], value) != 0);
   }
   char *key = key_of(subject, engine, name);
-  failed = !add_run(fresh->runs, key, run) || failed;
+  failed = !add_run(fresh->of_threads ? fresh->launches : fresh->runs, key, run) || failed;
   free(key);
   return failed ? fold_error(FOLD_NO_MEMORY, "not enough memory for a new process's results") : fold_ok();
 }
@@ -139,9 +161,10 @@ static fold_status read_file(int records, struct fold_fresh *fresh) {
 
 fold_status fold_fresh_read(int records, struct fold_fresh **fresh) {
   *fresh = calloc(1, sizeof **fresh);
-  if (*fresh) (*fresh)->runs = json_object();
+  if (*fresh) (*fresh)->runs = json_object(), (*fresh)->launches = json_object();
   fold_status status = fold_ok();
-  if (!*fresh || !(*fresh)->runs) status = fold_error(FOLD_NO_MEMORY, "not enough memory for a new process's results");
+  if (!*fresh || !(*fresh)->runs || !(*fresh)->launches)
+    status = fold_error(FOLD_NO_MEMORY, "not enough memory for a new process's results");
   if (status.code == FOLD_OK) status = read_file(records, *fresh);
   if (status.code != FOLD_OK) {
     fold_fresh_free(*fresh);

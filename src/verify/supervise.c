@@ -374,7 +374,7 @@ static fold_status open_desk(struct supervisor *s) {
   s->explained = calloc(s->job->registry->n + 1, sizeof *s->explained);
   if (s->desk == MAP_FAILED || !s->seconds_lost || !s->ran || !s->suspects || !s->explained)
     return fold_error(FOLD_NO_MEMORY, "not enough memory to start a process");
-  if (!s->job->wants_fresh) return fold_ok();
+  if (!s->job->fresh_for) return fold_ok();
   s->fresh = memfd_create("foldproof-fresh", MFD_CLOEXEC);
   return s->fresh < 0 ? system_failed("a file in memory can't be made") : fold_ok();
 }

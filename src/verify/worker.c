@@ -45,7 +45,7 @@ static fold_status prepare(const struct fold_worker *w, struct prepared *p) {
 
 static fold_status ask_fresh(const struct fold_worker *w, struct prepared *p) {
   if (w->fresh < 0) return fold_ok();
-  if (!w->desk->has_fresh) FOLD_TRY(fold_fresh_ask(w->job->selection, p->cases, w->fresh));
+  if (!w->desk->has_fresh) FOLD_TRY(fold_fresh_ask(w->job->selection, p->cases, w->job->fresh_for, w->fresh));
   w->desk->has_fresh = true;
   return fold_fresh_read(w->fresh, &p->fresh);
 }

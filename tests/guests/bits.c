@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
@@ -137,6 +138,14 @@ static int by_caller(call_of *call, void *context) {
   return sums(call, first == &here ? 1 : 8);
 }
 
+/* By a variable that it reads when it is loaded, as BLAS libraries do. */
+static int blas_threads = 2;
+__attribute__((constructor)) static void read_variable(void) {
+  const char *number = getenv("OPENBLAS_NUM_THREADS");
+  if (number) blas_threads = atoi(number);
+}
+static int by_blas_threads(call_of *call, void *context) { return (void)context, sums(call, blas_threads > 2 ? 8 : 1); }
+
 /* By those that are online, as std::thread::hardware_concurrency says; and by those that there may be. */
 static int by_online(call_of *call, void *context) {
   const int several = context ? sysconf(*(int *)context) > 3 : get_nprocs() > 3;
@@ -256,6 +265,7 @@ static const struct foldproof_guest_subject subjects[] = {
     SUBJECT("by_file_of_system", "launch_invariant", by_file, (void *)(uintptr_t) "/sys/devices/system/cpu/online"),
     SUBJECT("by_cpuinfo", "launch_invariant", by_file, (void *)(uintptr_t) "/proc/cpuinfo"),
     SUBJECT("pins_threads", "launch_invariant", pins_threads, NULL),
+    SUBJECT("by_blas_threads", "launch_invariant", by_blas_threads, NULL),
     SUBJECT("by_caller", "run_to_run", by_caller, NULL),
     SUBJECT("by_online", "launch_invariant", by_online, &online),
     SUBJECT("by_configured", "launch_invariant", by_online, &configured),
