@@ -59,6 +59,14 @@ int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *set) {
   return code;
 }
 
+/* In a new process of fresh_process the current folder has another name, of other length. */
+char *getcwd(char *path, size_t size) {
+  static const char other[] = "/proc/self/cwd";
+  if (!fold_run_of_guest || !fold_folder_has_other_name || (path && size < sizeof other))
+    return REAL(getcwd)(path, size);
+  return path ? memcpy(path, other, sizeof other) : strdup(other);
+}
+
 /* Whether none of these processors is there. */
 static bool is_pretended(size_t size, const cpu_set_t *set) {
   cpu_set_t own;

@@ -190,6 +190,10 @@ def check_sequence(guest):
         assert code == 1 and re.search(f"REFUTED: bits/{name} on host violates fresh_process: .*: a new process gave results of hash .*{words}\n", out), (name, code, out, err)
         assert "REFUTED: bits/leads" not in out, out
     check_held(guest, "honest", "fresh_process", *few[:2])
+    # By what stands in its process's environment; what the test's own has is left as it is, but for CI and DEBUG.
+    for name, variable in (("by_ci", ""), ("by_debug", ""), ("by_omp", "OMP_NUM_THREADS"), ("by_bind", "OMP_PROC_BIND"), ("by_mkl", "MKL_CBWR"), ("by_home", ""), ("by_folder", "")):
+        if variable not in os.environ:
+            check_refuted(guest, name, "fresh_process", "a new process gave results of hash", *few[:2])
     check_held(guest, "name_x*", "fresh_process", *few[:2])  # six hundred letters
 
 

@@ -66,6 +66,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case FRESH:
       r->each = true;
       r->options.selection.fresh = true;
+      fold_folder_has_other_name = strcmp(arg, "threads") != 0;
       r->options.selection.claims = strcmp(arg, "threads") == 0 ? "launch_invariant" : "fresh_process";
       r->options.selection.probe = strcmp(arg, "promised") != 0;
       return 0;

@@ -25,6 +25,8 @@ enum fold_placement { FOLD_PLACED, FOLD_AT_START, FOLD_AT_END };
 
 /* How many threads the guest that runs on the host is to take; 0: as many as it likes, or no guest runs. */
 extern unsigned fold_run_threads;
+/* Whether a guest runs on the host; and whether it finds its current folder under another name (src/online.c). */
+extern bool fold_run_of_guest, fold_folder_has_other_name;
 
 /* What the ranks of a world hold now, so that only what changed is sent. */
 struct fold_rig_spread {

@@ -204,6 +204,7 @@ static enum fold_edge edge_of(const struct fold_request *request) {
 }
 
 unsigned fold_run_threads;
+bool fold_run_of_guest, fold_folder_has_other_name;
 
 /* Leaves this thread one processor, so that a guest which asks the scheduler how many threads to take finds 1 where it is
  * to take one. That works for other numbers only where there are as many processors. */
@@ -262,6 +263,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   const bool is_guest = host && subject->guest,
              is_alone = is_guest && call->launch.threads == 1 && take_one_processor(&processors);
   fold_run_threads = is_guest ? call->launch.threads : 0;
+  fold_run_of_guest = is_guest;
   fold_watch_begin(call->rows * call->cols);
   char left[80] = "";
   if (rig->ops->keep) rig->ops->keep();
@@ -272,6 +274,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   fold_status ended = status.code == FOLD_OK ? end_run(rig, call, out, scratch, glance) : rig->ops->finish();
   fold_watch_end();
   fold_run_threads = 0;
+  fold_run_of_guest = false;
   if (is_alone) sched_setaffinity(0, sizeof processors, &processors);
   const bool looks = is_looked_at(rig) || (host && fold_late_threads(subject) > threads);
   restore_state(rig, call, &before, looks, left, traces);

@@ -56,7 +56,8 @@ static pid_t spawn(const char *const *argv, char *const *variables, int records)
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent || fcntl(records, F_SETFD, 0) != 0) _exit(99);
   personality(personality(0xffffffff) & ~(unsigned long)ADDR_NO_RANDOMIZE); /* a debugger sets the flag */
-  int null = open("/dev/null", O_WRONLY);
+  int null = open("/dev/null", O_RDWR);
+  dup2(null, STDIN_FILENO);
   dup2(null, STDOUT_FILENO);
   dup2(null, STDERR_FILENO);
   execve("/proc/self/exe", (char *const *)(uintptr_t)argv, variables);
@@ -69,8 +70,8 @@ static fold_status ask(const struct fold_selection *selection, const struct proc
   const char **argv = command_line(selection, how, path);
   char **variables = NULL;
   if (argv == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory to start a new process");
-  fold_status status =
-      how->of_threads ? fold_threads_environment(how->threads, &variables) : fold_fresh_environment(&variables);
+  fold_status status = how->of_threads ? fold_threads_environment(how->threads, &variables)
+                                       : fold_fresh_environment(how->backwards, &variables);
   pid_t child = status.code == FOLD_OK ? spawn(argv, variables, records) : -1;
   int code = 0;
   free(argv);

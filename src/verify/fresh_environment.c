@@ -1,6 +1,7 @@
 /* fresh_environment.c: changes variables for the new process. */
 #include "fresh_environment.h"
 
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,17 +18,24 @@ static const struct {
 } others[] = {{"USER", "foldproof"}, {"LOGNAME", "foldproof"}, {"TERM", "dumb"}, {"SHLVL", "99"},
               {"LINES", "99"},       {"COLUMNS", "99"},        {"_", "/"},       {"HOSTNAME", "foldproof"}};
 
+/* What libraries take where these are not set: so to set them must change nothing. */
+static const char *const usual[] = {"OMP_PROC_BIND=false", "OMP_DYNAMIC=false", "MKL_CBWR=OFF", "MKL_DYNAMIC=TRUE",
+                                    "OPENBLAS_VERBOSE=0"};
+/* Set where they are not set, and not set where they are. */
+static const char *const turned[] = {"CI=true", "DEBUG=1"};
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
 static bool is_of(const char *variable, const char *name) {
   size_t n = strlen(name);
   return strncmp(variable, name, n) == 0 && variable[n] == '=';
 }
 
-/* NULL: no memory. */
-static char *change(const char *variable) {
+/* NULL: no memory. A folder's name becomes longer, by an odd or by an even number of characters. */
+static char *change(const char *variable, bool one_way) {
   char *text = NULL;
   for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
     if (is_of(variable, folders[i]) && variable[strlen(folders[i]) + 1] == '/')
-      return asprintf(&text, "%s/.", variable) < 0 ? NULL : text;
+      return asprintf(&text, "%s%s", variable, one_way ? "/" : "/./././././././.") < 0 ? NULL : text;
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (is_of(variable, others[i].name))
       return asprintf(&text, "%s=%s", others[i].name, others[i].value) < 0 ? NULL : text;
@@ -40,14 +48,46 @@ static char *change(const char *variable) {
 
 static bool has(const char *name) { return getenv(name) != NULL; }
 
-fold_status fold_fresh_environment(char ***variables) {
+/* Whether it is the variable of "NAME=VALUE". */
+static bool is_same_name(const char *variable, const char *setting) {
+  const size_t n = strcspn(setting, "=");
+  return strncmp(variable, setting, n + 1) == 0;
+}
+static bool is_set(const char *setting) {
+  bool any = false;
+  for (size_t i = 0; environ && environ[i]; i++) any |= is_same_name(environ[i], setting);
+  return any;
+}
+static bool is_turned_off(const char *variable) {
+  bool is = false;
+  for (size_t i = 0; i < COUNT(turned); i++) is |= is_same_name(variable, turned[i]);
+  return is;
+}
+
+/* Appends a setting where its variable is not set. */
+static bool set(char **list, size_t *k, const char *setting) {
+  return is_set(setting) || (list[(*k)++] = strdup(setting)) != NULL;
+}
+
+static bool set_all(char **list, size_t *k) {
+  char number[40];
+  bool whole = true;
+  snprintf(number, sizeof number, "OMP_NUM_THREADS=%d", omp_get_max_threads());
+  for (size_t i = 0; i < COUNT(usual) && whole; i++) whole = set(list, k, usual[i]);
+  for (size_t i = 0; i < COUNT(turned) && whole; i++) whole = set(list, k, turned[i]);
+  return whole && set(list, k, number);
+}
+
+fold_status fold_fresh_environment(bool one_way, char ***variables) {
   static const char shift_name[] = "FOLD_SHIFT_OF_THE_STACK=";
   size_t n = 0, k = 0;
   while (environ && environ[n]) n++;
-  char **list = *variables = calloc(n + 4, sizeof *list);
+  char **list = *variables = calloc(n + COUNT(usual) + COUNT(turned) + 5, sizeof *list);
   if (!list) return fold_error(FOLD_NO_MEMORY, "not enough memory for a new process's environment");
   bool whole = true;
-  for (size_t i = 0; i < n && whole; i++) whole = (list[k++] = change(environ[i])) != NULL;
+  for (size_t i = 0; i < n && whole; i++)
+    if (!is_turned_off(environ[i])) whole = (list[k++] = change(environ[i], one_way)) != NULL;
+  whole = whole && set_all(list, &k);
   if (whole && !has("MALLOC_PERTURB_")) whole = (list[k++] = strdup("MALLOC_PERTURB_=" PERTURB)) != NULL;
   if (whole && !has("GLIBC_TUNABLES"))
     whole = (list[k++] = strdup("GLIBC_TUNABLES=glibc.malloc.perturb=" PERTURB)) != NULL;

@@ -146,6 +146,22 @@ __attribute__((constructor)) static void read_variable(void) {
 }
 static int by_blas_threads(call_of *call, void *context) { return (void)context, sums(call, blas_threads > 2 ? 8 : 1); }
 
+/* By a variable: whether it is set, or how long it is; by the current folder's name. */
+static int by_variable(call_of *call, void *context) {
+  static const char *first;
+  static int is_known;
+  if (!is_known) first = getenv(context), is_known = 1;
+  return sums(call, first ? 8 : 1);
+}
+static int by_home(call_of *call, void *context) {
+  const char *home = getenv("HOME");
+  return (void)context, sums(call, home && strlen(home) % 2 ? 8 : 1);
+}
+static int by_folder(call_of *call, void *context) {
+  char path[4096] = "";
+  return (void)context, sums(call, getcwd(path, sizeof path) && strlen(path) == 14 ? 8 : 1);
+}
+
 /* By those that are online, as std::thread::hardware_concurrency says; and by those that there may be. */
 static int by_online(call_of *call, void *context) {
   const int several = context ? sysconf(*(int *)context) > 3 : get_nprocs() > 3;
@@ -266,6 +282,13 @@ static const struct foldproof_guest_subject subjects[] = {
     SUBJECT("by_cpuinfo", "launch_invariant", by_file, (void *)(uintptr_t) "/proc/cpuinfo"),
     SUBJECT("pins_threads", "launch_invariant", pins_threads, NULL),
     SUBJECT("by_blas_threads", "launch_invariant", by_blas_threads, NULL),
+    SUBJECT("by_ci", "fresh_process", by_variable, (void *)(uintptr_t) "CI"),
+    SUBJECT("by_debug", "fresh_process", by_variable, (void *)(uintptr_t) "DEBUG"),
+    SUBJECT("by_omp", "fresh_process", by_variable, (void *)(uintptr_t) "OMP_NUM_THREADS"),
+    SUBJECT("by_bind", "fresh_process", by_variable, (void *)(uintptr_t) "OMP_PROC_BIND"),
+    SUBJECT("by_mkl", "fresh_process", by_variable, (void *)(uintptr_t) "MKL_CBWR"),
+    SUBJECT("by_home", "fresh_process", by_home, NULL),
+    SUBJECT("by_folder", "fresh_process", by_folder, NULL),
     SUBJECT("by_caller", "run_to_run", by_caller, NULL),
     SUBJECT("by_online", "launch_invariant", by_online, &online),
     SUBJECT("by_configured", "launch_invariant", by_online, &configured),
