@@ -29,7 +29,7 @@ static struct {
 static const struct fold_selection *selected;
 static bool lost;
 
-static bool is_object(const struct fold_guest *guest) { return guest->door == &fold_door_object; }
+static bool is_object(const struct fold_guest *guest) { return guest && guest->door == &fold_door_object; }
 
 static size_t objects_before(const struct fold_selection *selection, size_t end) {
   size_t n = 0;

@@ -155,14 +155,14 @@ static bool judges(const struct fold_round *round, const struct fold_judgement *
 /* Whether a user has named the claim for this guest, no selected case is for it, and this case is the first that the
  * guest takes: there it is reported as skipped, once, so that nothing that was asked for goes missing. */
 static bool is_missing(const struct fold_round *round, const struct fold_judgement *j) {
-  const struct fold_place place = {(size_t)(j->c - round->cases->at), j->subject_index};
+  const struct fold_place place = {.c = (size_t)(j->c - round->cases->at), .subject = j->subject_index};
   if (!round->judge || !(j->subject->named & FOLD_CLAIM(j->claim->id))) return false;
   if (!fold_selects_claim(round->selection, j->claim)) return false;
   for (size_t i = 0; i < round->cases->n; i++) {
     const bool takes = fold_takes_case(j->subject, &round->cases->at[i]);
     if (takes && i < place.c) return false;
     const struct fold_judgement there =
-        fold_round_judgement(round, (struct fold_place){i, place.subject}, j->claim->id);
+        fold_round_judgement(round, (struct fold_place){.c = i, .subject = place.subject}, j->claim->id);
     if (takes && judges(round, &there)) return false;
   }
   return true;
