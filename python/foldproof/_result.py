@@ -139,13 +139,39 @@ class Result:
     def check(self) -> "Result":
         """Raises Refuted, Broken or NothingJudged; returns itself if at least one claim that was asked for held and none failed."""
         for verdict, kind in (("refuted", Refuted), ("broken", Broken)):
-            found = next((r for r in self.judgements if r["verdict"] == verdict), None)
-            if found is not None:
-                raise kind(self, found, self._describe(found))
+            found = self._failed(verdict)
+            if found:
+                raise kind(self, found[0], self._describe(found[0]))
         if any(r["verdict"] == "held" and r["claim"] in self.asked_for for r in self.judgements):
             return self
         what = "all was skipped" if not self.counts["held"] else f"no claim that was asked for was judged: {', '.join(self.asked_for)}"
         raise NothingJudged(": ".join(filter(None, [what, self._reasons()])))
+
+    def tell_once(self, by_first_run: bool) -> None:
+        """Says of state that was left changed by the first call alone, as when a library sets itself up, that no later call did so."""
+        of_state = [r for r in self.judgements if r["claim"] == "leaves_no_trace"]
+        only_first = [r["verdict"] for r in of_state[:2]] == ["refuted", "held"] and all(r["verdict"] == "held" for r in of_state[2:])
+        if by_first_run and only_first and ", in a run for " not in of_state[0]["reason"]:
+            of_state[0]["reason"] += f"; set at the first call only: no call of the {len(of_state) - 1} later cases left anything changed"
+
+    def _failed(self, verdict: str) -> List[Record]:
+        """Those with the verdict: claims about values first, then about order, traces last; of each claim the smallest inputs first."""
+        place = {claim: k for k, claim in enumerate(_library.claims_of("promises"))}
+        found = [r for r in self.judgements if r["verdict"] == verdict]
+        return sorted(found, key=lambda r: (place.get(r["claim"], len(place)), r["rows"] * r["cols"], r["rows"]))
+
+    def _also_refuted(self, record: Record) -> List[str]:
+        """What is refuted in addition to the record."""
+        counts = Counter(r["claim"] for r in self._failed("refuted"))
+        counts[record["claim"]] -= 1
+        told = [f"{claim} ({n}{' more' if claim == record['claim'] else ''} case{'s' if n > 1 else ''})" for claim, n in counts.items() if n]
+        return [f"  also refuted: {', '.join(told)}"] if told else []
+
+    def _order_change(self, record: Record) -> List[str]:
+        """It is found out once for each claim, and may be of another case than the smallest."""
+        of_claim = [r for r in self.judgements if r["claim"] == record["claim"] and r.get("order_change")]
+        of_claim.sort(key=lambda r: r is not record)
+        return [f"  order{'' if r is record else ' on ' + r['case']}: {r['order_change']}" for r in of_claim[:1]]
 
     def replay(self, record: Record) -> str:
         """A line of Python that judges the record's claim on its case, and nothing else."""
@@ -159,12 +185,12 @@ class Result:
         lines.append(f"{record['subject']}: {record['claim']} is {record['verdict']} on {record['case']} ({shape}{seed})")
         if record.get("reason"):
             lines.append(f"  {record['reason']}")
-        if record.get("order_change"):
-            lines.append(f"  order: {record['order_change']}")
+        lines += self._order_change(record)
         if "got" in record:
             element = f", element {record['element']}" if "element" in record else ""
             got, want = (_number(record[key], record.get("result_dtype", record["dtype"])) for key in ("got", "want"))
             lines.append(f"  row {record['row']}{element}: got {got}, want {want}")
+        lines += self._also_refuted(record) if record["verdict"] == "refuted" else []
         lines.append(f"  in all: {self._told()}")
         lines.append(f"  replay: {self.replay(record)}")
         if self.counts["broken"] and record["subject"] in self.tracebacks:

@@ -104,6 +104,8 @@ class State:
 
     def __init__(self) -> None:
         self.left = ""
+        self.runs = 0
+        self.left_at = 1  # the last run that left something changed, of what is seen here; 1 if none did
         self.kept = Kept()
 
     def before_run(self) -> Before:
@@ -111,6 +113,7 @@ class State:
         parts = _parts(is_main, getattr(sys.modules.get("numpy"), "getbufsize", None))  # not while numpy is being imported
         before = parts.now()
         before[0] = dict(before[0])
+        self.runs += 1
         return os.getpid(), parts, before
 
     def after_run(self, was: Before) -> None:
@@ -129,6 +132,7 @@ class State:
 
     def note(self, left: str) -> None:
         self.left = self.left or left
+        self.left_at = max(self.left_at, self.runs)
 
     def explain(self, record: Dict[str, Any]) -> None:
         """Changes a judgement of leaves_no_trace that held: it is refuted if Python's state was left changed; else it says what was not looked at."""
