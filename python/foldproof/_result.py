@@ -147,12 +147,13 @@ class Result:
         what = "all was skipped" if not self.counts["held"] else f"no claim that was asked for was judged: {', '.join(self.asked_for)}"
         raise NothingJudged(": ".join(filter(None, [what, self._reasons()])))
 
-    def tell_once(self, by_first_run: bool) -> None:
-        """Says of state that was left changed by the first call alone, as when a library sets itself up, that no later call did so."""
-        of_state = [r for r in self.judgements if r["claim"] == "leaves_no_trace"]
-        only_first = [r["verdict"] for r in of_state[:2]] == ["refuted", "held"] and all(r["verdict"] == "held" for r in of_state[2:])
-        if by_first_run and only_first and ", in a run for " not in of_state[0]["reason"]:
-            of_state[0]["reason"] += f"; set at the first call only: no call of the {len(of_state) - 1} later cases left anything changed"
+    def tell_once(self, last_run: int) -> None:
+        """Tells state that was left changed once, as when a library sets itself up, from what each call leaves. `last_run`: the last run that
+        left some of Python's changed; 0: the harness alone saw the change, which does not look after each run."""
+        verdicts = [r for r in self.judgements if r["claim"] == "leaves_no_trace"]
+        if last_run <= 1 and [r["verdict"] for r in verdicts[:2]] == ["refuted", "held"] and all(r["verdict"] == "held" for r in verdicts[2:]):
+            when = "at the first call only" if last_run else "once, in the first case only"
+            verdicts[0]["reason"] += f"; set {when}: nothing was left changed in the {len(verdicts) - 1} later cases"
 
     def _failed(self, verdict: str) -> List[Record]:
         """Those with the verdict: claims about values first, then about order, traces last; of each claim the smallest inputs first."""

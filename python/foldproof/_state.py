@@ -105,7 +105,7 @@ class State:
     def __init__(self) -> None:
         self.left = ""
         self.runs = 0
-        self.left_at = 1  # the last run that left something changed, of what is seen here; 1 if none did
+        self.left_at = 0  # the last run that left something changed of what is seen here
         self.kept = Kept()
 
     def before_run(self) -> Before:
@@ -132,7 +132,7 @@ class State:
 
     def note(self, left: str) -> None:
         self.left = self.left or left
-        self.left_at = max(self.left_at, self.runs)
+        self.left_at = self.runs
 
     def explain(self, record: Dict[str, Any]) -> None:
         """Changes a judgement of leaves_no_trace that held: it is refuted if Python's state was left changed; else it says what was not looked at."""

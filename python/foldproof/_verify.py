@@ -198,7 +198,7 @@ def judge(
     found.tracebacks = {guest.name: guest.traceback for guest in guests if guest.traceback}
     if _take is None:
         _fresh.judge(fn, dict(asked, dtypes=listed(dtypes, "dtypes")), found.judgements)
-    found.tell_once(guests[0].state.left_at == 1)
+    found.tell_once(guests[0].state.left_at)
     for record in found.judgements:
         if record["verdict"] in ("refuted", "broken"):
             record["asked"] = dict(record.get("asked", {}), python=found.replay(record))  # the command has no such subject

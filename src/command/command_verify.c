@@ -10,6 +10,7 @@
 #include "record.h"
 #include "refutation.h"
 #include "replay.h"
+#include "smallest.h"
 #include "summary.h"
 #include "supervise.h"
 #include "table.h"
@@ -23,6 +24,7 @@ struct verify {
   bool apart; /* stderr does not lead to the same place as stdout */
   struct fold_table table;
   struct fold_summary summary;
+  struct fold_smallest smallest;
   struct fold_records records;
   fold_status unwritten; /* why records can no longer be written */
   fold_status riddle;    /* a process ended for a reason that no verdict covers */
@@ -127,6 +129,8 @@ static fold_status take(void *context, const struct fold_judgement *judged) {
   v->judged |= j.promised && j.finding.verdict == FOLD_HELD && fold_judgement_is_asked(&v->options.selection, &j);
   FOLD_TRY(fold_summary_add(&v->summary, &j));
   if (deserves_line(v, &j)) tell_refuted(v, &j);
+  if (j.promised && j.finding.verdict == FOLD_REFUTED && (!j.known || v->strict))
+    FOLD_TRY(fold_smallest_add(&v->smallest, &j, v->program, v->options.selection.folder));
   if (v->strict) j.known = false; /* for readers of the record, too */
   if (v->records.file && v->unwritten.code == FOLD_OK) keep_unwritten(v, fold_records_judgement(&v->records, &j));
   return fold_ok();
@@ -244,6 +248,7 @@ static void print_untried(const struct verify *v) {
 static void print_table(struct verify *v) {
   char goldens[120];
   if (!v->quiet) fold_table_print(&v->table, v->strict, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
+  if (!v->quiet) fold_smallest_print(&v->smallest, stdout);
   fold_summary_print(&v->summary, &v->table, v->strict, stdout);
   print_untried(v);
   fold_golden_beside(&v->golden, goldens);
@@ -286,6 +291,7 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
   registry = &v.options.registry;
   if (status.code == FOLD_OK) status = fold_table_open(&v.table, registry);
   if (status.code == FOLD_OK) status = fold_summary_open(&v.summary, registry);
+  if (status.code == FOLD_OK) status = fold_smallest_open(&v.smallest, registry);
   if (status.code == FOLD_OK && v.keeping.folder)
     status = fold_golden_open(&v.golden, &v.keeping, registry, &v.options.selection, NULL, program_invocation_name);
   if (status.code == FOLD_OK) status = judge_all(&v, registry, stop);
@@ -297,6 +303,7 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
     print_table(&v);
   if (v.keeping.folder) fold_golden_close(&v.golden);
   fold_summary_close(&v.summary);
+  fold_smallest_close(&v.smallest);
   fold_table_close(&v.table);
   fold_selection_close(&v.options);
   return exit_code;

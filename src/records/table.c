@@ -56,6 +56,7 @@ void fold_table_add(struct fold_table *table, const struct fold_judgement *j) {
   struct fold_cell *cells = j->promised ? table->promised : table->probed;
   struct fold_cell *cell = &cells[j->subject_index * FOLD_CLAIMS + j->claim->id];
   const struct fold_finding *f = &j->finding;
+  if (fold_counts_all(cell->count) == 0) cell->at_first = f->verdict == FOLD_REFUTED;
   cell->count[f->verdict]++;
   cell->telling += f->telling == FOLD_TELLING;
   cell->idle += f->telling == FOLD_IDLE;
@@ -149,6 +150,9 @@ static void print_cell(const struct fold_cell *cell, const struct fold_claim *cl
   if (cell->shown && cell->shown < refuted) fprintf(out, "  %zu of %zu shown", cell->shown, refuted);
   if (cell->count[FOLD_BROKEN]) fprintf(out, "  %zu broken", cell->count[FOLD_BROKEN]);
   if (known) fprintf(out, "  (%zu known)", known);
+  /* As when a library sets itself up: told apart from what each call leaves. */
+  if (claim->id == FOLD_LEAVES_NO_TRACE && cell->at_first && refuted == 1 && cell->count[FOLD_HELD])
+    fputs("  (set once, in the first case only)", out);
   if (is_untold(cell)) fputs("  (idle inputs only)", out);
   if (cell->unjudged) fprintf(out, "  (%zu of %zu rows have %s)", cell->unjudged, cell->rows, cell->no_bound);
   if (cell->threads) print_threads(cell->threads, out);

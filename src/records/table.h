@@ -9,6 +9,7 @@
 struct fold_cell {
   size_t count[FOLD_VERDICTS];
   size_t shown;          /* refutations that were printed one by one */
+  bool at_first;         /* the first verdict was a refutation */
   size_t known;          /* the refuted that are known defects of a library */
   size_t telling, idle;  /* of the held: whether the inputs could tell orders apart (panel.h) */
   double ulps, fraction; /* the worst ones; NaN where nothing was measured */

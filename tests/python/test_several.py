@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What a refutation says where several claims, or several cases, are refuted. test_several.py LIBRARY FIXTURES SANITIZERS"""
+import ctypes
 import signal
 import sys
 import unittest
@@ -89,7 +90,16 @@ class Several(unittest.TestCase):
 
         once = str(refutation(sets_up))
         self.assertIn("the handler of signal 10", once)
-        self.assertIn("set at the first call only: no call of the ", once)
+        self.assertIn("set at the first call only: nothing was left changed in the 6 later cases", once)
+
+        def sets_up_c(x):
+            if not calls:
+                ctypes.CDLL(None).signal(signal.SIGUSR1, ctypes.c_void_p(1))
+            calls.append(1)
+            return x.sum(-1)
+
+        calls.clear()
+        self.assertIn("set once, in the first case only: nothing was left changed", str(refutation(sets_up_c)))
 
         def each(x):
             signal.signal(signal.SIGUSR1, lambda *_: None)

@@ -1,0 +1,79 @@
+"""What verify shows of a guest that is refuted in many cases: the smallest of them too, and what was left changed in the first case alone.
+
+test_smallest.py FOLDPROOF LIBRARY_FOLDER GUESTS_FOLDER CC
+"""
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+from guest_shell import FOLDPROOF, build, verify  # noqa: E402, F401
+
+# Each run adds its row in turn, and WRONG and LEAVES are what it does in addition.
+GUEST = """
+#include "foldproof_guest.h"
+#include <signal.h>
+static void nothing(int number) { (void)number; }
+static int run(const struct foldproof_guest_call *call, void *context) {
+  static int runs;
+  const float *x = call->in;
+  float *out = call->out;
+  (void)context;
+  runs++;
+  if (LEAVES) signal(SIGUSR1, nothing);
+  for (uint64_t r = 0; r < call->rows; r++) {
+    float sum = 0;
+    for (uint64_t k = 0; k < call->cols; k++) sum += x[r * call->cols + k];
+    out[r] = call->cols >= WRONG ? 2 * sum : sum;
+  }
+  return 0;
+}
+static const struct foldproof_guest_subject subjects[] = {{.name = "it/it", .claims = "bounded", .run = run}};
+static const struct foldproof_guest_table table = {FOLDPROOF_GUEST_ABI, sizeof *subjects, 1, subjects};
+const struct foldproof_guest_table *foldproof_guest(void) { return &table; }
+"""
+CASES = ("--fixtures", "alternating/f32/sum/*,ill_conditioned/f32/sum/*")
+HEAD = "the smallest counterexamples, where a larger one came first\n"
+
+
+def run(folder, wrong, leaves, *options):
+    source = folder / "it.c"
+    source.write_text(GUEST.replace("WRONG", wrong).replace("LEAVES", leaves))
+    return verify("--guest", str(build(folder, "it", source)), *CASES, *options)
+
+
+def size(line):
+    rows, cols = re.search(r": [^,]+, (\d+) x (\d+)", line).groups()
+    return int(rows) * int(cols)
+
+
+def check_smallest(folder):
+    code, out, err = run(folder, "31", "0")
+    shown, _, rest = out.partition(HEAD)
+    lines = [line for line in shown.splitlines() if line.startswith("REFUTED")]
+    smallest, replay = rest.splitlines()[:2]
+    assert code == 1 and size(smallest) == 31 and size(lines[0]) > 31, out
+    assert smallest.startswith("REFUTED: it/it on host violates bounded: ill_conditioned/f32/sum/1x31/") and replay.startswith("  replay: "), rest
+    assert rest.splitlines()[2].startswith("all subjects"), rest
+    code, out, err = run(folder, "31", "0", "--quiet")
+    assert code == 1 and HEAD not in out, out
+    code, out, err = run(folder, "4097", "0")  # one case alone
+    assert code == 1 and HEAD not in out, out
+
+
+def check_first_case(folder):
+    for leaves, only_first in (("runs == 1", True), ("1", False), ("runs == 100", False)):
+        code, out, err = run(folder, "1000000", leaves, "--fixtures", "alternating/f32/sum/*")
+        line = next(line for line in out.splitlines() if line.startswith("  leaves_no_trace"))
+        assert code == 1 and ("(set once, in the first case only)" in line) == only_first, (leaves, out)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        check_smallest(pathlib.Path(name))
+        check_first_case(pathlib.Path(name))
+    print("held")
+
+
+main()
