@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import functools
 import importlib
@@ -21,6 +22,7 @@ from typing import Any, Callable, Dict, Iterator, List, Tuple
 from . import _library
 from ._replay import place_of
 from ._result import Record
+from ._rows import first_difference
 
 _TO_IMPORT = 100  # seconds, in addition to the limit for a case
 _MOST_ELEMENTS = 1 << 20  # as in the command's new processes
@@ -135,13 +137,49 @@ def judge(fn: Callable[..., Any], asked: Dict[str, Any], judgements: List[Record
             record["reason"] = f"no new process can import it: {error}"
         return
     asked = {key: value for key, value in asked.items() if value is not None and key != "same_bits_as"}
+    place = {"module": module, "name": name, "path": sys.path}
     cases = sorted({record["case"] for record in waiting})
     try:
-        found, why = _ask({"module": module, "name": name, "path": sys.path, "asked": asked, "cases": cases})
+        found, why = _ask({**place, "asked": asked, "cases": cases})
     except OSError as error:  # such as too many open files, if the callable keeps each of its own
         found, why = {}, f"a new process can't be started: {error.strerror}"
     for record in waiting:
         _settle(record, found.get((record["case"], record["dtype"])), why)
+    beyond = [record for record in waiting if record["verdict"] == "refuted" and "row" not in record]
+    if beyond:
+        _find_rows(fn, asked, beyond, place)
+
+
+def _find_rows(fn: Callable[..., Any], asked: Dict[str, Any], refuted: List[Record], place: Dict[str, Any]) -> None:
+    """The row, and both results there, where they are in no record, which has the first rows alone: the cases run again, here and in one
+    more new process. A callable that does not give this process's results again keeps a refutation without them."""
+    from ._verify import judge as judge_callable
+
+    here: Dict[Key, Any] = {}
+    cases = sorted({record["case"] for record in refuted})
+    again = judge_callable(fn, claims="fresh_process", only="fresh_process", fixtures=cases, _take=lambda record: None, _results=here, **asked)
+    hashes = {(r["case"], r["dtype"]): r.get("results_xxh3") for r in again.judgements}
+    there, _ = _ask({**place, "asked": asked, "cases": cases, "whole": True})
+    for record in refuted:
+        key = record["case"], record["dtype"]
+        theirs = there.get(key, {}).get("whole")
+        if not here.get(key) or not theirs or hashes[key] != record["results_xxh3"]:
+            continue
+        (dtype, want), got = here[key], base64.b64decode(theirs[1])
+        if theirs[0] == dtype and len(got) == len(want):
+            _set_row(record, dtype, got, want)
+
+
+def _set_row(record: Record, dtype: str, got: bytes, want: bytes) -> None:
+    size = len(want) // record["rows"]
+    for row in range(record["rows"]):
+        part = slice(row * size, (row + 1) * size)
+        found = first_difference(dtype, got[part], want[part]) if got[part] != want[part] else None
+        if found:
+            record.update(row=row, **found)
+            if record.get("problem") != "rows":
+                del record["element"], record["result_dtype"]
+            return
 
 
 def _after_another(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -181,12 +219,17 @@ def main() -> None:
         found = getattr(found, part)
     with os.fdopen(int(sys.argv[1]), "w", buffering=1) as to:
 
+        whole: Any = {} if spec.get("whole") else None
+
         def tell(record: Record) -> None:
-            kept = ("case", "dtype", "verdict", "reason", "input_xxh3", "results_xxh3", "results")
+            of_case = whole.get((record["case"], record["dtype"])) if whole else None
+            if of_case:
+                record = {**record, "whole": (of_case[0], base64.b64encode(of_case[1]).decode())}
+            kept = ("case", "dtype", "verdict", "reason", "input_xxh3", "results_xxh3", "results", "whole")
             to.write(json.dumps({key: record[key] for key in kept if key in record}) + "\n")
 
         # Of this claim a case is run once.
-        judge_callable(_after_another(found), claims="fresh_process", only="fresh_process", fixtures=spec["cases"], _take=tell, _backwards=True, **spec["asked"])
+        judge_callable(_after_another(found), claims="fresh_process", only="fresh_process", fixtures=spec["cases"], _take=tell, _backwards=True, _results=whole, **spec["asked"])
 
 
 if __name__ == "__main__":

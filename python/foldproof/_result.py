@@ -103,8 +103,11 @@ class Result:
         return [claim for claim in _library.claims_of("reproducible") if claim not in tried]
 
     def __repr__(self) -> str:
-        untried = f"; not tried, because not claimed: {', '.join(self.untried)}" if self.untried else ""
-        return f"<foldproof.Result: {self._told(reasons=True)}{untried}>"
+        left_out = [claim for claim in self.untried if claim in self.asked_for]
+        unclaimed = [claim for claim in self.untried if claim not in left_out]
+        told = [f"; not tried, because the fixtures leave {'them' if len(left_out) > 1 else 'it'} out: {', '.join(left_out)}"] if left_out else []
+        told += [f"; not tried, because not claimed: {', '.join(unclaimed)}"] if unclaimed else []
+        return f"<foldproof.Result: {self._told(reasons=True)}{''.join(told)}>"
 
     def _told(self, reasons: bool = False) -> str:
         why = {"skipped": f" ({self._reasons()})"} if reasons else {}

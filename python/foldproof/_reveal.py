@@ -25,9 +25,9 @@ class Tree:
     orders       names of declared orders that have this tree at this n, or of the method whose replay gives the bits; [] if unknown
     why          what was seen where there is no tree
     accumulator  the dtype in which the tree's replay has fn's bits; it need not be the one that was declared
-    fingerprint  the fingerprint that `foldproof order` prints. It, joins and text are None if there is no tree
+    fingerprint  the fingerprint that `foldproof order` prints. It and joins are None if there is no tree
     joins        the tree. Entry j is join n + j, a list of its operands: terms 0 to n - 1, or earlier joins. The last join is the root
-    text         the tree in words
+    text         the tree in words; where there is none, what is there instead, as printing the answer shows it
     record       all of it, as `foldproof reveal --format json` prints it"""
 
     def __init__(self, record: Dict[str, Any]) -> None:
@@ -38,21 +38,21 @@ class Tree:
         self.accumulator: str = record["accumulator"]
         self.fingerprint: Optional[str] = record.get("fingerprint")
         self.joins: Optional[List[List[int]]] = record.get("tree")
-        self.text: Optional[str] = record.get("text")
+        self.text: str = record.get("text") or f"{self.kind}{': ' if self.why or self.orders else ''}{self.why or ', '.join(self.orders)}"
 
     @property
     def _unusual(self) -> str:
         """Only the name of an order is accepted for its replay, which uses the usual accumulator."""
         usual = "f64" if self.record["dtype"] == "f64" else "f32"
-        return "" if self.text is None or self.accumulator == usual else f" accumulated in {self.accumulator}"
+        return "" if self.fingerprint is None or self.accumulator == usual else f" accumulated in {self.accumulator}"
 
     def __repr__(self) -> str:
         return f"<foldproof.Tree: {self.kind}{self._unusual}, {', '.join(self.orders) or self.why or 'unknown order'}>"
 
     def __str__(self) -> str:
         head = f"{self.record['subject']}: {self.record['problem']} of {self.record['n']} {self.record['dtype']}{self._unusual}"
-        if self.text is None:
-            return f"{head}: {self.kind}{': ' if self.why or self.orders else ''}{self.why or ', '.join(self.orders)}"
+        if self.fingerprint is None:
+            return f"{head}: {self.text}"
         place, batch = self.record.get("depends_on_place"), self.record["depends_on_batch"]
         alone = f"of a row alone: in a launch {place}\n" if place else "of a row alone: some launches of more rows have different bits\n" if batch else ""
         return f"{head}: {', '.join(self.orders) or 'unknown order'}, {self.fingerprint}\n{alone}{self.text.rstrip()}"

@@ -35,6 +35,18 @@ def _is_nan(dtype: str, bits: int) -> bool:
     return rest == 0x7F if dtype == "e4m3" else rest > infinity
 
 
+def first_difference(dtype: str, got: bytes, want: bytes) -> Optional[Dict[str, Any]]:
+    """The first element that differs, as a record has it; all NaNs are one."""
+    part = _part(dtype)
+    size, parts = DTYPES[part][1] // 8 if part in DTYPES else 1, 1 + (part != dtype)
+    for k in range(0, len(got), size):
+        bits = [int.from_bytes(row[k : k + size], "little") for row in (got, want)]
+        if bits[0] != bits[1] and not (part in DTYPES and all(_is_nan(part, b) for b in bits)):
+            digits = 2 * size
+            return dict(element=k // size // parts, result_dtype=part, got=f"0x{bits[0]:0{digits}x}", want=f"0x{bits[1]:0{digits}x}")
+    return None
+
+
 class Rows:
     """Hashes results, and keeps the results of one case by their hashes."""
 
@@ -93,11 +105,4 @@ class Rows:
         if dtype != other or len(got) != len(want):
             record["reason"] = f"{record.get('reason', '')}; its results are of another length or dtype".lstrip("; ")
             return
-        part = _part(dtype)
-        size, parts = DTYPES[part][1] // 8 if part in DTYPES else 1, 1 + (part != dtype)
-        for k in range(0, len(got), size):
-            bits = [int.from_bytes(row[k : k + size], "little") for row in (got, want)]
-            if bits[0] != bits[1] and not (part in DTYPES and all(_is_nan(part, b) for b in bits)):
-                digits = 2 * size
-                record.update(element=k // size // parts, result_dtype=part, got=f"0x{bits[0]:0{digits}x}", want=f"0x{bits[1]:0{digits}x}")
-                return
+        record.update(first_difference(dtype, got, want) or {})

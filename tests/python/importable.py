@@ -58,6 +58,27 @@ def counted_elsewhere(x):
             file.write(".")
     return row_sum(x)
 
+def row_20_elsewhere(x):
+    sums = row_sum(x)
+    if "FOLD_SHIFT_OF_THE_STACK" in os.environ and len(x) > 20:
+        sums[20] = 7
+    return sums
+
+def element_elsewhere(x):
+    y = x * 2
+    if "FOLD_SHIFT_OF_THE_STACK" in os.environ and x.shape == (33, 33):
+        y[20, 3] = 7
+    return y
+
+def once_row_20_elsewhere(x):
+    at = os.path.join(os.path.dirname(__file__), "was_there")
+    if "FOLD_SHIFT_OF_THE_STACK" in os.environ and len(x) > 20:
+        runs = os.path.getsize(at) if os.path.exists(at) else 0
+        with open(at, "a") as file:
+            file.write(".")
+        return row_20_elsewhere(x) if runs < 2 else row_sum(x)
+    return row_sum(x)
+
 def prints(x):
     print("a line of its own")
     return row_sum(x)

@@ -288,6 +288,21 @@ class Fresh(unittest.TestCase):
         self.assertEqual(caught.exception.row, 0)
         self.assertNotEqual(caught.exception.got, caught.exception.want)
 
+    def test_other_bits_there_beyond_the_rows_of_a_record(self):
+        for fn, problem, element in ((to_import.row_20_elsewhere, "sum", None), (to_import.element_elsewhere, "rows", 3)):
+            result = judge(fn, "fresh_process", only="fresh_process", problem=problem, fixtures="normal/f32/sum/33x33/*,normal/f32/sum/17x257/*")
+            self.assertEqual([r["verdict"] for r in result.judgements if r["rows"] == 17], ["held"])
+            with self.assertRaises(foldproof.Refuted) as caught:
+                result.check()
+            refuted = caught.exception
+            self.assertEqual((refuted.row, refuted.element, refuted.got), (20, element, "0x40e00000"))
+            self.assertNotEqual(refuted.want, refuted.got)
+            self.assertIn(f"  row 20{', element 3' if element else ''}: got 0x40e00000 (7), want ", str(refuted))
+
+    def test_other_bits_there_that_do_not_come_again(self):
+        result = judge(to_import.once_row_20_elsewhere, "fresh_process", only="fresh_process", fixtures="normal/f32/sum/33x33/*")
+        self.assertEqual([(r["verdict"], r.get("row")) for r in result.judgements], [("refuted", None)])
+
     def test_a_call_that_decides_for_all_later_ones(self):
         result = judge(to_import.by_longest, "fresh_process", only="fresh_process", fixtures="uniform/f32/sum/4x17/*,uniform/f32/sum/4x1000/*")
         found = {r["cols"]: (r["verdict"], r.get("reason")) for r in result.judgements}

@@ -53,6 +53,7 @@ class Reveal(unittest.TestCase):
         wild = np.random.default_rng(1)
         tree = reveal(lambda x: in_turn(x[:, wild.permutation(x.shape[1])]))
         self.assertEqual((tree.kind, tree.joins), ("varies from run to run", None))
+        self.assertTrue(tree.text.startswith("varies from run to run: ") and str(tree).endswith(f": {tree.text}"), tree.text)
         self.assertIn("repeat", str(tree))
 
     def test_an_order_by_batch_is_that_of_one_row(self):

@@ -35,6 +35,8 @@ class Told(unittest.TestCase):
         untried = ["alignment_invariant", "batch_invariant", "length_invariant", "padding_invariant"]
         self.assertEqual(result.untried, untried)
         self.assertIn(f" held; not tried, because not claimed: {', '.join(untried)}>", repr(result))
+        result = foldproof.judge(to_import.row_sum, like="numpy", fixtures="rows_past_a_grid*")  # whose own claims these are
+        self.assertIn("; not tried, because the fixtures leave them out: run_to_run, fresh_process; not tried, because not claimed: ", repr(result))
         result = judge(to_import.row_sum, "bounded", fixtures="normal/f32/sum/17x257/*")
         self.assertEqual((result.untried, "not tried" in repr(result)), ([], False))
 
