@@ -145,7 +145,8 @@ class Guest:
     def _call(self, lent: List[Lent]) -> Any:
         before = self.state.before_run()
         try:
-            return self.fn(*map(self.make, lent))
+            arrays = list(map(self.make, lent))  # which outlive the call: as they are freed, torch runs our function, whatever exception is set
+            return self.fn(*arrays)
         finally:
             self.state.after_run(before)
 

@@ -4,12 +4,15 @@
 test_exits.py LIBRARY FIXTURES SANITIZERS
 """
 import asyncio
+import colorsys
 import concurrent.futures
+import ctypes
 import importlib.util
 import signal
 import socket
 import sys
 import unittest
+import unittest.mock
 
 import here  # noqa: F401
 import numpy as np
@@ -89,6 +92,20 @@ class Exits(unittest.TestCase):
                 verify(signals_then_ends)
         finally:
             signal.signal(signal.SIGUSR1, former)
+
+    def test_the_callables_own_exception_where_arrays_run_python_as_they_are_freed(self):
+        """As torch's do, which give memory back by our function: with that exception set, Python takes it for a fault of the function."""
+        freed = []
+        destructor = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(freed.append)
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+
+        with unittest.mock.patch("foldproof._arrays.maker", return_value=lambda lent: new(1, b"", destructor)):
+            result = foldproof.judge(colorsys.rgb_to_hsv, like="numpy", claims="bounded", fixtures=ONE_ROW)
+        reasons = {r["reason"] for r in result.judgements}
+        self.assertEqual(len(reasons), 1, reasons)
+        self.assertRegex(reasons.pop(), r"^TypeError: rgb_to_hsv\(\) missing 2 required positional arguments: 'g' and 'b'$")
+        self.assertGreater(len(freed), 0)
 
     @unittest.skipUnless(importlib.util.find_spec("pytest"), "no pytest here")
     def test_a_case_that_pytest_skips_is_skipped(self):
