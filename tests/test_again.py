@@ -117,7 +117,7 @@ def check_recorded(folder):
         put(folder / "honest", [{key: value for key, value in line.items() if key not in ("out_of_bounds", "wrote_input", "left")} for line in lines])
         run("compare", "l", "l", cwd=folder, code=0)
         _, said = run("compare", "honest", "l", cwd=folder, code=1)
-        expect(rf"^DIFFERS: liar/{subject} on host: .* l:2 has 0x\w+ \((out of bounds|wrote to its input|left its process changed)\)", said)
+        expect(rf"^DIFFERS: liar/{subject} on host: .* l:3 has 0x\w+ \((out of bounds|wrote to its input|left its process changed)\)", said)
     for words in ("--jsonl", "l2"), ("--golden", "kept"):  # where no judgement tells it, the command does
         run("record", "--guest", "./liars.so", "-s", "liar/crashes", "-f", "normal/f32/sum/1x33/seed1", "--golden", "kept", "--bless", "--dirty", cwd=folder, code=0)
         _, said = run("record", "--guest", "./liars.so", "-s", "liar/crashes", "-f", name, *words, cwd=folder, code=99)

@@ -67,7 +67,7 @@ def check_spelling(folder, lines):
     put(folder / "p", [dict(reversed(line.items())) for line in lines])
     _, said = run("compare", "a", "p", cwd=folder, code=0)
     expect(rf"^{len(lines) - 1} agree, 0 differ, 0 only in a, 0 only in p$", said)
-    (folder / "p").write_text("".join(json.dumps(line, indent=None, separators=(" , ", " : ")) + "\n" for line in lines))
+    (folder / "p").write_text("".join(json.dumps(line, separators=(" , ", " : ")) + "\n" for line in lines if line["type"] == "run"))
     expect(rf"^{len(lines) - 1} agree, 0 differ, 0 only in a, 0 only in p$", run("compare", "a", "p", cwd=folder, code=0)[1])
     put(folder / "c", [next(line for line in lines if line.get("case") == "normal/f32/sum/1x33/seed1")])
     text = (folder / "c").read_text()
@@ -143,9 +143,10 @@ def check_names(folder):
     """What records, and files' names, say of themselves moves no cursor, in any format that people read."""
     lines = [line for line in lines_of(folder / "a") if line.get("case") == "normal/f32/sum/1x33/seed1"]
     one, other = (next(line for line in lines if line["subject"] == name) for name in ("host/numpy", "host/reverse"))
-    environment = {**lines_of(folder / "a")[0], "flags": "\x1b[2J"}
+    plain = {key: value for key, value in lines_of(folder / "a")[0].items() if key != "closing_line"}
+    environment = {**plain, "flags": "\x1b[2J"}
     for name in ("\x1b[31m'a\n\u009bb\u2028", "x" * 89 + "\u00e9" * 40):
-        put(folder / "c", [lines_of(folder / "a")[0], dict(one, subject=name)])
+        put(folder / "c", [plain, dict(one, subject=name)])
         put(folder / "\udcff\x1b", [environment, dict(one, subject=name, **{key: other[key] for key in ("results", "values", "results_xxh3")})])
         for form in ("text", "markdown", "junit"):
             done = subprocess.run([FOLDPROOF, "compare", "c", "\udcff\x1b", "--format", form], cwd=folder, capture_output=True)
@@ -153,13 +154,13 @@ def check_names(folder):
             assert done.returncode == 1 and not set(re.sub("\n", "", said)) & set("\x1b\x9b\u2028"), said
             if form == "text":
                 shown = r"\\x1b\[31m'a\\x0a\\xc2\\x9bb\\xe2\\x80\\xa8" if name[0] != "x" else name
-                expect(rf"^DIFFERS: {shown} on host: normal/f32/sum/1x33/seed1: c:2 has 0x\w+, \\xff\\x1b:2 has ", said)
+                expect(rf"^DIFFERS: {shown} on host: normal/f32/sum/1x33/seed1: c:3 has 0x\w+, \\xff\\x1b:3 has ", said)
                 expect(r"^  flags +\S.* \\x1b\[2J$", said)
                 expect("^  subject +Differ +First nearer to the exact +Second nearer\n  (\\\\x1b\\[31m'a|x{89})", said)
         told = json.loads(run("compare", "c", "\udcff\x1b", "--format", "json", cwd=folder, code=1)[1])
         assert told["changes"][0]["subject"] == (name if name[0] == "x" else r"\x1b[31m'a\x0a\xc2\x9bb\xe2\x80\xa8"), told
     for k in range(2):  # results that are not in the records: nobody knows who is nearer
-        put(folder / f"bare{k}", [lines_of(folder / "a")[0], {**{key: one[key] for key in one if key not in ("results", "values")}, "results_xxh3": f"0x{k:016x}"}])
+        put(folder / f"bare{k}", [plain, {**{key: one[key] for key in one if key not in ("results", "values")}, "results_xxh3": f"0x{k:016x}"}])
     said = run("compare", "bare0", "bare1", cwd=folder, code=1)[1]
     assert re.search(r"^  subject +Differ\n  \S.* 1\n", said, re.M) and "earer" not in said, said
     whole = (folder / "v.jsonl").read_bytes()
@@ -176,7 +177,7 @@ def check_verdicts(folder):
     at = next(i for i, line in enumerate(lines) if line.get("claim") == "run_to_run")
     put(folder / "b", [*lines[:at], dict(lines[at], verdict="refuted"), *lines[at + 1:]])
     _, said = run("compare", "a", "b", cwd=folder, code=1)
-    expect(rf"^VERDICT CHANGED: {lines[at]['subject']} on host: .*: run_to_run: a:{at + 1} has held, b:{at + 1} has refuted$", said)
+    expect(rf"^VERDICT CHANGED: {lines[at]['subject']} on host: .*: run_to_run: a:{at + 2} has held, b:{at + 2} has refuted$", said)
     expect(r" agree, 0 differ, 0 only in a, 0 only in b$", said)
     put(folder / "b", [*lines[:at], *lines[at + 1:]])
     run("compare", "a", "b", cwd=folder, code=0)

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 
+from sealed import close
+
 FOLDPROOF, MEASURED = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
 failures = []
 
@@ -131,9 +133,9 @@ def check_measured(folder):
     telling = ('"environment"', '"claim":"replays"', '"claim":"correctly_rounded"')
     with gzip.open(MEASURED / "h200" / "verify.jsonl.gz", "rt") as records:
         lines = [line.rstrip("\n") for line in records if any(word in line for word in telling)]
-    lines[0] = lines[0].replace(',"closing_line":true', "")  # chosen lines, which no closing line counts
+    lines[:1] = close([lines[0].encode()]).decode().splitlines()  # a run of its own: what follows are chosen lines
     (folder.path / "a.jsonl").write_text("\n".join(lines) + "\n")
-    lines[0] = lines[0].replace("NVIDIA H200", "NVIDIA H100")
+    lines[:2] = close([lines[0].replace("NVIDIA H200", "NVIDIA H100").encode()]).decode().splitlines()
     (folder.path / "b.jsonl").write_text("\n".join(lines) + "\n")
     code, text = folder.compare("gpu_to_gpu")
     held = int(text.splitlines()[-1].split()[0]) if " held, 0 refuted; 0 only in" in text else 0

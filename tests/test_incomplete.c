@@ -53,9 +53,9 @@ Test(incomplete, a_closing_line_counts_what_stands_before_it) {
       {"sed '$d' w >c", 1, "INCOMPLETE: c: cut off after line"},
       {"sed '$d' w | cat - w >c", 1, "INCOMPLETE: c: cut off after line"},
       {"sed 's/\"complete\":true/\"complete\":false/' w >c", 1, "INCOMPLETE: c: the run was interrupted after"},
-      {"grep '\"type\":\"run\"' w >c", 0, ""},                                       /* chosen lines announce nothing */
-      {"grep -v '\"type\":\"end\"' w | sed 's/,\"closing_line\":true//' >c", 0, ""}, /* nor did older records */
-      {"grep -v '\"type\":\"end\"' w | sed 's/,\"closing_line\":true//' | head -c -5 >c", 1,
+      {"grep '\"type\":\"run\"' w >c", 0, ""}, /* chosen lines announce nothing */
+      {"sed '1s/,\"closing_line\":true//; s/\"schema\":2/\"schema\":1/; $d' w >c", 0, ""}, /* nor did older records */
+      {"sed '1s/,\"closing_line\":true//; s/\"schema\":2/\"schema\":1/; $d' w | head -c -5 >c", 1,
        "is cut off, and left out\n"},
   };
   struct shell *s = shell_open();
@@ -68,6 +68,17 @@ Test(incomplete, a_closing_line_counts_what_stands_before_it) {
   }
   shell_run(s, "sed 's/\"records\":[0-9]*,//' w >c; $F compare w c");
   EXPECT_CODE(s, 2);
+  static const char *const hidden[][2] = {
+      {"1s/,\"closing_line\":true//; $d", "c:1: a record of type environment needs the key 'closing_line'"},
+      {"1s/,\"closing_line\":true/,\"closing_line\":false/; $d", "c:1: its closing_line is false"},
+      {"1s/,\"closing_line\":true//; 1s/\"schema\":2/\"schema\":1/; $d", "c:2: schema 2, and its run has schema 1"}};
+  for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) { /* a cut file that says that it is not */
+    shell_run(s, "head -n 20 w | sed '%s' >c; $F judge c || $F compare c c || $F report c --format text || $F rerun c",
+              hidden[i][0]);
+    EXPECT_CODE(s, 2);
+    cr_expect_eq(shell_lines(s->err), 4, "%s", s->err);
+    cr_expect(strstr(s->err, hidden[i][1]), "%s: %s", hidden[i][0], s->err);
+  }
   shell_run(s, "sed 2p w >c; $F compare w c");
   EXPECT_CODE(s, 2);
   cr_expect(strstr(s->err, "line 3 says what line 2 says"), "%s", s->err);

@@ -73,7 +73,7 @@ Test(report, environments_are_told_apart) {
 /* What is of a run alone makes no other environment; the page lists the runs. */
 Test(report, runs_on_one_machine_share_its_environment) {
   struct shell *s = shell_open();
-#define RUN(more) "{\"schema\":2,\"type\":\"environment\",\"build\":\"b\",\"foldproof\":\"0.2.0\",\"cpu\":\"a cpu\"" more "}\n"
+#define RUN(more) "{\"schema\":2,\"type\":\"environment\",\"closing_line\":true,\"build\":\"b\",\"foldproof\":\"0.2.0\",\"cpu\":\"a cpu\"" more "}\n"
   shell_put(s, "a.jsonl", RUN(",\"date\":\"2026-11-22\",\"command\":\"foldproof study\""));
   shell_put(s, "b.jsonl", RUN(",\"date\":\"2026-11-23\",\"command\":\"foldproof bench -n '<1>'\""));
   shell_put(s, "c.jsonl", RUN(",\"runs\":\"3\""));

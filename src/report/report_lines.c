@@ -1,7 +1,7 @@
 /* report_lines.c: reads JSON lines with jansson. It needs memory for one line only, however long the file is.
  *
  * A file holds the records of one run, or of several in sequence. If a run's environment announces a closing line, that line must
- * be there and its count must be right (record.h). Older runs have none.
+ * be there and its count must be right (record.h). Runs of schema 1 may have none; lines that somebody chose have no environment at all.
  */
 #include "report_lines.h"
 
@@ -30,6 +30,7 @@ struct reading {
   struct fold_lines *lines;
   size_t line, in_run;
   uint64_t sum;           /* over the hashes of this run's lines */
+  bool open;              /* the run's environment, of schema 1, announced no closing line */
   bool announced, hashed; /* the environment announced a closing line; its schema's closing lines have a hash */
   struct noted *noted;    /* the judgements and runs of this run, if it announces a closing line */
   size_t n_noted, room;
@@ -46,7 +47,7 @@ static void __attribute__((format(printf, 2, 3))) tell(char text[FOLD_LINES_TEXT
 /* Called before another run's first record and at the end of the file. */
 static void end_run(struct reading *r, size_t last) {
   if (r->announced) tell(r->lines->incomplete, "cut off after line %zu: the closing line is missing", last);
-  r->announced = r->hashed = false;
+  r->announced = r->hashed = r->open = false;
   r->in_run = r->n_noted = 0;
   r->sum = 0;
 }
@@ -114,16 +115,29 @@ static fold_status check_guarded(struct reading *r, const json_t *record) {
   return note(r, record);
 }
 
+static fold_status begin_run(struct reading *r, const json_t *environment) {
+  const bool is_new = json_integer_value(json_object_get(environment, "schema")) > 1;
+  end_run(r, r->line - 1);
+  r->announced = json_is_true(json_object_get(environment, "closing_line"));
+  r->hashed = r->announced && is_new;
+  r->open = !r->announced;
+  return r->open && is_new ? fold_error(FOLD_BAD_INPUT, "its closing_line is false, and schema 2 has one in each run")
+                           : fold_ok();
+}
+
+/* Else a file of schema 2 could be cut whose first line says that it is older. */
+static fold_status check_open(const json_t *record) {
+  if (!is_judged(record) || json_integer_value(json_object_get(record, "schema")) < 2) return fold_ok();
+  return fold_error(FOLD_BAD_INPUT, "schema 2, and its run has schema 1, without a closing line");
+}
+
 static fold_status take_record(struct reading *r, json_t *record, uint64_t hash) {
   const char *type = json_string_value(json_object_get(record, "type"));
   FOLD_TRY(fold_schema_check(record));
   if (r->announced) FOLD_TRY(check_guarded(r, record));
+  if (r->open) FOLD_TRY(check_open(record));
   if (type && strcmp(type, "end") == 0) return take_end(r, record);
-  if (type && strcmp(type, "environment") == 0) {
-    end_run(r, r->line - 1);
-    r->announced = json_is_true(json_object_get(record, "closing_line"));
-    r->hashed = r->announced && json_integer_value(json_object_get(record, "schema")) > 1;
-  }
+  if (type && strcmp(type, "environment") == 0) FOLD_TRY(begin_run(r, record));
   r->in_run++;
   r->sum += hash;
   r->lines->records++;
