@@ -48,7 +48,13 @@ done
 [ "$(id -u)" != 0 ] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 ci/setup.sh "$build" ${options[@]+"${options[@]}"}
 [ "${1:-}" != --build ] || exit 0
-run() { meson test -C "$build" --print-errorlogs --num-processes $(($(nproc) + 2)) "$@"; }
+run() {
+  local code=0
+  rm -f "$build/meson-logs/testlog.json" # of an earlier run
+  meson test -C "$build" --print-errorlogs --num-processes $(($(nproc) + 2)) "$@" || code=$?
+  [ $code = 0 ] || ci/failed.py "$build"
+  return $code
+}
 [ "$build" = build-sanitize ] || { run "$@"; exit; }
 rm -rf "$reports"
 mkdir "$reports"
