@@ -4,14 +4,20 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "fold.h"
 
+bool fold_proc_is_ours(void) {
+  char own[16] = "";
+  return readlink("/proc/self", own, sizeof own - 1) > 0 && strtol(own, NULL, 10) == getpid();
+}
+
 static int read_children(pid_t *children) {
-  FILE *file = fopen("/proc/thread-self/children", "re");
+  FILE *file = fold_proc_is_ours() ? fopen("/proc/thread-self/children", "re") : NULL;
   int n = 0;
   while (file && n < FOLD_ORPHANS_MOST && fscanf(file, "%d", &children[n]) == 1) n++;
   if (file) fclose(file);

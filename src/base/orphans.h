@@ -5,6 +5,7 @@
 #ifndef FOLD_ORPHANS_H
 #define FOLD_ORPHANS_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 enum { FOLD_ORPHANS_MOST = 256 };
@@ -17,5 +18,9 @@ struct fold_orphans {
 void fold_orphans_adopt(struct fold_orphans *orphans);
 /* Waits up to so many seconds until they end by themselves, as guards of ranks do (world_guard.c); then kills the rest. */
 void fold_orphans_end(const struct fold_orphans *orphans, double patience);
+
+/* Whether /proc is there, and is that of this process's own namespace: otherwise its numbers are those of other
+ * processes. */
+bool fold_proc_is_ours(void);
 
 #endif

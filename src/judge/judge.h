@@ -162,10 +162,12 @@ fold_status fold_trial_rerun(struct fold_trial *trial, unsigned char poison);
  * in trial->log and puts it right, since the same threads make inputs and truths. */
 void fold_trial_look_at_state(struct fold_trial *trial);
 /* What a guest's runs take and do not give back: bytes of its engine's memory a run, descriptors of its process in so many runs.
- * 0: none, or none was seen. Foldproof's own subjects are not looked at. */
+ * 0: none, or none was seen. `unseen`: why that can't be said; NULL: it can. Foldproof's own subjects are not looked
+ * at. */
 struct fold_kept {
   size_t bytes, files;
   unsigned runs;
+  const char *unseen;
 };
 fold_status fold_trial_kept(struct fold_trial *trial, struct fold_kept *kept);
 /* Makes the case's input anew if a run changed it. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "judge.h"
+#include "orphans.h"
 
 /* Says for which claim the run was made that showed it; "" for the base run. */
 static const char *elsewhere(const struct fold_logged *run, char text[60]) {
@@ -109,12 +110,14 @@ void fold_judge_stays_in_bounds(struct fold_trial *trial, struct fold_finding *f
 }
 
 static void refute_files(const struct fold_kept *kept, struct fold_finding *finding) {
-  const size_t each = kept->files / kept->runs, shown = kept->files % kept->runs ? kept->files : each;
-  const char *s = shown == 1 ? "" : "s";
-  if (shown == each)
-    fold_find_refuted(finding, "it keeps %zu file%s more open after each run", shown, s);
+  size_t files = kept->files, runs = kept->runs;
+  for (size_t by = 2; by <= runs; by++)
+    for (; files % by == 0 && runs % by == 0; files /= by) runs /= by;
+  const char *s = files == 1 ? "" : "s";
+  if (runs == 1)
+    fold_find_refuted(finding, "it keeps %zu file%s more open after each run", files, s);
   else
-    fold_find_refuted(finding, "it keeps %zu file%s more open after each %u runs", shown, s, kept->runs);
+    fold_find_refuted(finding, "it keeps %zu file%s more open after each %zu runs", files, s, runs);
 }
 
 void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *finding) {
@@ -138,6 +141,10 @@ void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *f
     refute_files(&kept, finding);
   else if (kept.bytes)
     fold_find_refuted(finding, "it keeps %zu bytes more of memory after each run", kept.bytes);
+  else if (!fold_proc_is_ours())
+    fold_find_skipped(finding, "there is no /proc of this process's own namespace, which tells what a run leaves");
+  else if (kept.unseen)
+    fold_find_skipped(finding, "%s", kept.unseen);
 }
 
 void fold_judge_keeps_input(struct fold_trial *trial, struct fold_finding *finding) {

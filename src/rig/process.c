@@ -18,7 +18,18 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SIGNALS = NSIG, TIMERS = 3, STANDARD = 3, MOST_CHILDREN = 256, MOST_OWN = 64, FILES_NEEDED = 16 };
+#include "orphans.h"
+
+enum {
+  SIGNALS = NSIG,
+  TIMERS = 3,
+  STANDARD = 3,
+  MOST_CHILDREN = 256,
+  MOST_OWN = 64,
+  FILES_NEEDED = 16,
+  NAMESPACES = 7
+};
+static const char *const namespaces[NAMESPACES] = {"cgroup", "ipc", "mnt", "net", "pid_for_children", "user", "uts"};
 
 /* What others may do to the process, and what the process may do. */
 struct powers {
@@ -38,10 +49,12 @@ static struct {
   struct powers powers;
   bool has_files;
   struct stat standard[STANDARD];
-  pid_t children[MOST_CHILDREN];
-  int n_children;
+  pid_t children[MOST_CHILDREN], orphans[MOST_CHILDREN];
+  int n_children, n_orphans;
+  ino_t namespaces[NAMESPACES]; /* 0: the system does not say */
   bool spoilt;
 } known;
+static bool has_guests;
 
 static int copies[STANDARD] = {-1, -1, -1}; /* of the standard descriptors, as they were kept */
 
@@ -283,7 +296,7 @@ static int read_children(pid_t children[MOST_CHILDREN]) {
   siginfo_t info;
   int n = 0;
   if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return 0;
-  FILE *file = fopen("/proc/thread-self/children", "re");
+  FILE *file = fold_proc_is_ours() ? fopen("/proc/thread-self/children", "re") : NULL;
   while (file && n < MOST_CHILDREN && fscanf(file, "%d", &children[n]) == 1) n++;
   if (file) fclose(file);
   return n;
@@ -299,7 +312,65 @@ static void look_at_children(char changed[80]) {
       tell(changed, "a process that it started and did not wait for");
 }
 
+/* The children of the process that watches this one; none unless guests are judged. */
+static int read_orphans(pid_t orphans[MOST_CHILDREN]) {
+  char path[64];
+  int n = 0;
+  if (!has_guests || !fold_proc_is_ours()) return 0;
+  snprintf(path, sizeof path, "/proc/%d/task/%d/children", getppid(), getppid());
+  FILE *file = fopen(path, "re");
+  while (file && n < MOST_CHILDREN && fscanf(file, "%d", &orphans[n]) == 1) n++;
+  if (file) fclose(file);
+  return n;
+}
+
+static bool is_running(pid_t process) {
+  char path[32], state = 'Z';
+  snprintf(path, sizeof path, "/proc/%d/stat", process);
+  FILE *file = fopen(path, "re");
+  if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1) state = 'Z';
+  if (file) fclose(file);
+  return state != 'Z' && state != 'X';
+}
+
+/* Whether it still runs after 0.3 s. The system waits for orphans that have ended: they are no trace. */
+static bool stays(pid_t process) {
+  for (int i = 0; i < 150 && is_running(process); i++) usleep(2000);
+  return is_running(process);
+}
+
+static void look_at_orphans(char changed[80]) {
+  pid_t now[MOST_CHILDREN];
+  const int n = read_orphans(now);
+  for (int i = 0; i < n; i++)
+    if (!is_among(known.orphans, known.n_orphans, now[i]) && stays(now[i]))
+      tell(changed, "a process that it started, which has left its parent");
+}
+
+/* ---- namespaces ---- */
+
+static void read_namespaces(ino_t found[NAMESPACES]) {
+  char path[32];
+  struct stat file;
+  for (int k = 0; k < NAMESPACES; k++) {
+    snprintf(path, sizeof path, "/proc/self/ns/%s", namespaces[k]);
+    found[k] = has_guests && stat(path, &file) == 0 ? file.st_ino : 0;
+  }
+}
+
+static void look_at_namespaces(char changed[80]) {
+  ino_t now[NAMESPACES];
+  read_namespaces(now);
+  for (int k = 0; k < NAMESPACES; k++) {
+    if (now[k] == known.namespaces[k] || now[k] == 0 || known.namespaces[k] == 0) continue;
+    if (!changed[0]) snprintf(changed, 80, "its process's namespace (%s)", namespaces[k]);
+    known.spoilt = true;
+  }
+}
+
 /* ---- all of it ---- */
+
+void fold_process_watch_guests(void) { has_guests = true; }
 
 void fold_process_keep(void) {
   fold_process_forget();
@@ -320,6 +391,8 @@ void fold_process_keep(void) {
   known.powers = powers_now();
   known.has_files = has_files();
   known.n_children = read_children(known.children);
+  known.n_orphans = read_orphans(known.orphans);
+  read_namespaces(known.namespaces);
 }
 
 void fold_process_restore(char changed[80]) {
@@ -332,6 +405,8 @@ void fold_process_restore(char changed[80]) {
   restore_standard(changed);
   look_at_files(changed);
   look_at_children(changed);
+  look_at_orphans(changed);
+  look_at_namespaces(changed);
 }
 
 bool fold_process_is_spoilt(void) { return known.spoilt; }

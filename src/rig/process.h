@@ -23,4 +23,8 @@ bool fold_process_is_spoilt(void);
 /* Reports a process that the harness itself started, so that no subject is blamed for it. */
 void fold_process_own_child(pid_t child);
 
+/* From now on, in a process that judges guests: looks also for processes that have left their parents, which become the
+ * children of the process that watches this one (orphans.h), and for namespaces. */
+void fold_process_watch_guests(void);
+
 #endif

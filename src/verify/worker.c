@@ -10,6 +10,7 @@
 #include "environment.h"
 #include "fresh.h"
 #include "held.h"
+#include "process.h"
 #include "world.h"
 
 /* What a round needs, as far as it is made. */
@@ -159,7 +160,10 @@ int fold_worker_serve(const struct fold_worker *w, int fd) {
   memset(&ended, 0, sizeof ended);
   ended.status = fold_apart_start(w->job->registry, w->job->selection, w->cases, w->place.turn);
   fold_watch_set(&w->desk->watch);
-  if (w->job->selection->n_guests > 0) dup2(STDERR_FILENO, STDOUT_FILENO); /* what they print is not our output */
+  if (w->job->selection->n_guests > 0) {
+    dup2(STDERR_FILENO, STDOUT_FILENO); /* what they print is not our output */
+    fold_process_watch_guests();
+  }
   if (ended.status.code == FOLD_OK) ended.status = prepare(w, &p);
   if (ended.status.code == FOLD_OK) ended.status = tell_ready(w, &p, fd);
   if (ended.status.code == FOLD_OK) ended.status = ask_fresh(w, &p);

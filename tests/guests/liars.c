@@ -6,6 +6,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -123,6 +124,40 @@ static int keeps_files(call_of *call, void *context) {
 static int keeps_some_files(call_of *call, void *context) {
   static unsigned runs;
   return runs++ % 2 ? honest(call, context) : keeps_files(call, context);
+}
+static int keeps_rarely(call_of *call, void *context) {
+  static unsigned runs;
+  return runs++ % 3 ? honest(call, context) : keeps_files(call, context);
+}
+static int slowly(call_of *call, void *context, int run(call_of *, void *)) {
+  usleep(100 * 1000);
+  return run(call, context);
+}
+static int keeps_files_slowly(call_of *call, void *context) { return slowly(call, context, keeps_files); }
+static int keeps_memory_slowly(call_of *call, void *context) {
+  return malloc(1 << 20) ? slowly(call, context, honest) : 1;
+}
+/* Its own child has ended and was waited for; that one's child stays. */
+static int daemonises(call_of *call, void *context) {
+  const pid_t child = fork();
+  if (child == 0) {
+    setsid();
+    if (fork() == 0) sleep(20);
+    _exit(0);
+  }
+  waitpid(child, NULL, 0);
+  return honest(call, context);
+}
+/* What is no fault: a process that has ended by itself, though nobody waited for it but the system. */
+static int daemonises_briefly(call_of *call, void *context) {
+  const pid_t child = fork();
+  if (child == 0) _exit(fork() < 0);
+  waitpid(child, NULL, 0);
+  usleep(1000);
+  return honest(call, context);
+}
+static int leaves_its_namespace(call_of *call, void *context) {
+  return unshare(CLONE_NEWUTS) == 0 ? honest(call, context) : FOLDPROOF_GUEST_UNSUPPORTED;
 }
 /* What is no fault: a file that stays open. */
 static int keeps_a_file(call_of *call, void *context) {
@@ -396,6 +431,12 @@ static const struct foldproof_guest_subject subjects[] = {
     LIAR("keeps_pages", "bounded", keeps_pages),
     LIAR("keeps_files", "bounded", keeps_files),
     LIAR("keeps_some_files", "bounded", keeps_some_files),
+    LIAR("keeps_rarely", "bounded", keeps_rarely),
+    LIAR("keeps_files_slowly", "bounded", keeps_files_slowly),
+    LIAR("keeps_memory_slowly", "bounded", keeps_memory_slowly),
+    LIAR("daemonises", "bounded", daemonises),
+    LIAR("daemonises_briefly", "bounded", daemonises_briefly),
+    LIAR("leaves_its_namespace", "bounded", leaves_its_namespace),
     LIAR("keeps_a_file", "bounded", keeps_a_file),
     LIAR("keeps_a_workspace", "bounded", keeps_a_workspace),
     LIAR("collects", "bounded", collects),

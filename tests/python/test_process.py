@@ -120,8 +120,9 @@ class State(unittest.TestCase):
                 result = judge(leaving, fixtures=ONE)
                 self.assertEqual(now(), before)
                 told = [r for r in result.judgements if r["verdict"] != "held"]
-                self.assertEqual([(r["claim"], r["verdict"]) for r in told], [("leaves_no_trace", "refuted")])
-                self.assertIn(f"it left changed: {words}", told[0]["reason"])
+                also = [("run_to_run", "refuted")] if what == "rounding" else []  # later calls round as this one has left it
+                self.assertEqual([(r["claim"], r["verdict"]) for r in told], [*also, ("leaves_no_trace", "refuted")])
+                self.assertIn(f"it left changed: {words}", told[-1]["reason"])
                 judge(row_sum, "run_to_run,bounded", ONE).check()
 
     def test_what_holds_says_that_kept_memory_is_not_looked_at(self):

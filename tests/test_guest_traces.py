@@ -1,0 +1,74 @@
+"""What a guest leaves behind is seen however slow it is; where the system does not tell, nothing is held.
+
+test_guest_traces.py FOLDPROOF LIBRARY_FOLDER GUESTS_FOLDER CC
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+
+from guest_shell import FOLDPROOF, GUESTS, build, verify
+
+ONE = "normal/f32/sum/1x1023/seed1"
+TOLD = {
+    "keeps_rarely": "it keeps 1 file more open after each 3 runs",
+    "keeps_files_slowly": "it keeps 1 file more open after each run",
+    "keeps_memory_slowly": r"it keeps 1\d{6} bytes more of memory after each run",
+    "daemonises": "it left changed: a process that it started, which has left its parent",
+    "leaves_its_namespace": r"it left changed: its process's namespace \(uts\)",
+}
+HONEST = ("honest", "keeps_a_file", "daemonises_briefly")
+
+
+def judged(liars, name, command=()):
+    words = [*command, FOLDPROOF, "verify", "--guest", liars, "--subjects", f"liar/{name}", "--claims", "leaves_no_trace", "--fixtures", ONE]
+    run = subprocess.run(words, capture_output=True, text=True)
+    return run.returncode, run.stdout, run.stderr
+
+
+def may(*command):
+    return subprocess.run(["unshare", *command], capture_output=True).returncode == 0
+
+
+def check_told(liars):
+    for name, what in TOLD.items():
+        if name == "leaves_its_namespace" and not may("-u", "true"):
+            continue
+        if name == "keeps_memory_slowly" and "ASAN_OPTIONS" in os.environ:
+            continue  # a sanitizer's malloc takes memory in a way of its own
+        code, out, err = judged(liars, name)
+        assert code == 1 and re.search(f"violates leaves_no_trace: .*{what}", out), (name, code, out, err)
+    for name in HONEST:
+        code, out, err = judged(liars, name)
+        assert code == 0 and "1 held, 0 refuted" in out, (name, code, out, err)
+
+
+def check_daemons_end(liars):
+    """With foldproof, though they have left their parents, groups and sessions."""
+    judged(liars, "daemonises")
+    left = subprocess.run(["pgrep", "-f", f"--guest {liars}"], capture_output=True, text=True)
+    assert left.stdout == "", left
+
+
+def check_without_proc(liars):
+    """/proc is missing, or is that of another namespace, whose numbers are those of other processes."""
+    for words in (["-m", "sh", "-c", 'mount -t tmpfs none /proc && "$@"', "sh"], ["--pid", "--fork"]):
+        if not may(*words, "true"):
+            continue
+        for name in ("honest", "keeps_files"):
+            code, out, err = judged(liars, name, ["unshare", *words])
+            if name == "keeps_files" and "--pid" in words:  # its own descriptors are there
+                assert code == 1 and "it keeps 1 file more open" in out, (words, code, out, err)
+            else:
+                assert code == 77 and "there is no /proc of this process's own namespace" in out, (words, name, code, out, err)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    liars = str(build(pathlib.Path(folder), "liars", GUESTS / "liars.c", options=["-fopenmp", "-pthread"]))
+    check_told(liars)
+    check_daemons_end(liars)
+    check_without_proc(liars)
