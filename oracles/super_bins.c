@@ -133,8 +133,7 @@ static void fill(struct fold_bins *bins, enum fold_dtype dtype, const unsigned c
 
 /* What a bin holds: `count` terms of one sign and exponent, whose fractions sum to `fractions`. */
 struct bin {
-  uint64_t count;
-  unsigned __int128 fractions;
+  uint64_t count, fractions;
 };
 
 /* word / unit and the remainder, for unit = 2^log + small, without a division. word >> log is too large by at most word
@@ -145,29 +144,45 @@ static inline struct bin divide(uint64_t word, int log, uint64_t small) {
   return (struct bin){count, word - count * unit};
 }
 
-ALWAYS struct bin read_wide(const uint64_t *words, uint64_t field) {
-  struct bin bin = divide(words[2 * field + 1], LOG_COUNT_UNIT64, field << 20);
-  bin.fractions = (bin.fractions << 32) + words[2 * field];
-  return bin;
+/* A sum of significands as low + high * 2^32: two words are added and doubled faster than one of 128 bits. */
+struct sum {
+  uint64_t low, high;
+};
+
+/* The significands that a bin holds: below 2^50 and 2^39. `hidden` is 1 but for subnormals, which have no hidden bit. */
+ALWAYS struct sum read(const uint64_t *words, uint64_t field, uint64_t hidden, int fraction_bits) {
+  if (fraction_bits == WIDE_FRACTION) {
+    const struct bin upper = divide(words[2 * field + 1], LOG_COUNT_UNIT64, field << 20);
+    return (struct sum){words[2 * field], ((hidden * upper.count) << 20) + upper.fractions};
+  }
+  const struct bin bin = divide(words[field], LOG_COUNT_UNIT, field << fraction_bits);
+  return (struct sum){((hidden * bin.count) << fraction_bits) + bin.fractions, 0};
 }
+
+ALWAYS unsigned __int128 joined(struct sum sum) { return ((unsigned __int128)sum.high << 32) + sum.low; }
 
 /* What the bins of exponents first .. last hold, in units of the last place at exponent `first`. `start` is the bins'
  * sign: the field of exponent 0. */
 ALWAYS unsigned __int128 magnitude_of(const uint64_t *words, uint64_t start, uint64_t first, uint64_t last,
                                       int fraction_bits) {
-  const uint64_t width = fraction_bits == WIDE_FRACTION ? 2 : 1;
+  enum { DOUBLINGS = 8 }; /* of a sum below 2^50 */
+  const uint64_t width = fraction_bits == WIDE_FRACTION ? 2 : 1, normal = first ? first : 1;
   unsigned __int128 total = 0;
   uint64_t any = 0;
   for (uint64_t i = width * (start + first); i < width * (start + last + 1); i++) any |= words[i];
-  for (uint64_t exponent = last + 1; any && exponent-- > first;) {
-    uint64_t field = start + exponent;
-    struct bin bin = fraction_bits == WIDE_FRACTION ? read_wide(words, field)
-                                                    : divide(words[field], LOG_COUNT_UNIT, field << fraction_bits);
-    /* Subnormals have no hidden bit, and the same unit as the smallest normal numbers. */
-    if (exponent) total += total + ((unsigned __int128)bin.count << fraction_bits);
-    total += bin.fractions;
+  if (!any) return 0;
+  for (uint64_t exponent = last + 1; exponent > normal;) {
+    const uint64_t steps = exponent - normal < DOUBLINGS ? exponent - normal : DOUBLINGS;
+    struct sum sum = {0, 0};
+    for (uint64_t step = 0; step < steps; step++) {
+      const struct sum bin = read(words, start + --exponent, 1, fraction_bits);
+      sum.low += sum.low + bin.low;
+      sum.high += sum.high + bin.high;
+    }
+    total = (total << steps) + joined(sum);
   }
-  return total;
+  /* Subnormals have the same unit as the smallest normal numbers. */
+  return first ? total : total + joined(read(words, start, 0, fraction_bits));
 }
 
 ALWAYS void empty(const uint64_t *words, uint64_t top, int fraction_bits, struct fold_super *sum,
