@@ -12,10 +12,11 @@
 
 #include "command.h"
 #include "command_compare_claim.h"
+#include "command_compare_regressions.h"
 #include "compare.h"
 #include "output.h"
 
-enum { OUTPUT = 'o', FORMAT = 'f', SUBSET = 0x200, CLAIM, JSONL, ACROSS, FOLDER, MOST_LINES = 10 };
+enum { OUTPUT = 'o', FORMAT = 'f', SUBSET = 0x200, CLAIM, JSONL, ACROSS, FOLDER, REGRESSIONS, MOST_LINES = 10 };
 
 static const char *const formats[] = {"text", "markdown", "junit", "json", NULL};
 static fold_compare_print *const prints[] = {fold_compare_text, fold_compare_markdown, fold_compare_junit,
@@ -25,6 +26,7 @@ struct compare {
   const char *path[2], *claim, *jsonl, *folder, *output;
   char *across;
   int format;
+  bool regressions;
   struct fold_comparison comparison;
 };
 
@@ -33,6 +35,8 @@ static const struct argp_option options[] = {
      "judge gpu_to_gpu (records of two models of GPU) or run_to_run (two jobs on one model of GPU), for each subject "
      "that promises it",
      1},
+    {"regressions", REGRESSIONS, NULL, 0,
+     "compare verdicts: fail only for what got worse from the first file to the second; tell what was fixed", 1},
     {"jsonl", JSONL, "FILE", 0, "with --claim: write a record of each verdict", 1},
     {"subset", SUBSET, NULL, 0, "allow cases that only one file has", 0},
     {"across", ACROSS, "ENGINE,ENGINE", 0, "compare two engines, as host,cuda, in one file or two", 0},
@@ -63,6 +67,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case JSONL: c->jsonl = fold_option_named(state, "--jsonl", arg); return 0;
     case SUBSET: c->comparison.subset = true; return 0;
     case ACROSS: read_across(c, state, arg); return 0;
+    case REGRESSIONS: c->regressions = true; return 0;
     case FOLDER: c->folder = arg; return 0;
     case OUTPUT: c->output = fold_option_named(state, "--output", arg); return 0;
     case FORMAT:
@@ -80,6 +85,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
           strcmp(c->comparison.side[0].engine, c->comparison.side[1].engine) == 0)
         argp_failure(state, 2, 0, "--across needs two engines, or two files");
       if (c->jsonl && !c->claim) argp_failure(state, 2, 0, "--jsonl needs --claim");
+      if (c->regressions && (c->claim || c->across || c->format || c->output))
+        argp_failure(state, 2, 0, "--regressions prints text of two files: no --claim, --across, --format or --output");
       if (c->claim && (c->format || c->output))
         argp_failure(state, 2, 0, "--claim prints text: see report for other formats of its --jsonl, and its --output");
       if (c->claim && c->across) argp_failure(state, 2, 0, "--claim judges two files, --across compares two engines");
@@ -101,6 +108,8 @@ static const struct argp argp = {
         "in the environment.\n\nExit codes: 0 both files have the same cases and all agree; 1 something differs or is "
         "missing; 2 bad input, such as results that contradict their hash, or no case in common; 99 runs broke in "
         "both. With --subset a missing case is named but is no difference; a different input always is one. With "
+        "--regressions: 0 nothing got worse; 1 a verdict is refuted or broken that was not, or what was judged is not "
+        "judged now (--subset allows that); 99 a file is incomplete (not with --subset). With "
         "--claim: 0 all held; 1 refuted; 77 nothing to judge; 99 a file is incomplete (not with --subset)."};
 
 static fold_status print(const struct compare *c, const json_t *told) {
@@ -151,6 +160,7 @@ int fold_command_compare(int argc, char **argv, const struct fold_registry *regi
   fold_selection_defaults(&usual);
   struct compare compare = {.folder = usual.selection.folder};
   fold_parse(&argp, argc, argv, &compare);
+  if (compare.regressions) return fold_compare_regressions(argv[0], compare.path, compare.comparison.subset);
   if (compare.claim)
     return fold_compare_claim(argv[0], compare.claim, compare.path, compare.jsonl, compare.comparison.subset, registry);
   fold_status status = compare_files(&compare, registry);
