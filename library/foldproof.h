@@ -121,6 +121,7 @@ struct foldproof_verify_options {
   /* 1: the last case first. Compared with another process, this shows what the first cases decide for later ones
    * [0]. */
   uint32_t backwards;
+  uint32_t full; /* 1: a judgement has the bits of all rows, not only of the first 16, as goldens need [0] */
 };
 
 /* Receives one judgement, as a line of JSON like those of `foldproof verify --jsonl`; the text is valid only during the

@@ -73,6 +73,7 @@ struct taking {
   foldproof_take take;
   void *context;
   const struct fold_selection *selection;
+  bool full;        /* the records hold all rows */
   bool any, judged; /* a judgement; one of a claim that was asked for, which was not skipped */
   volatile int stop;
 };
@@ -81,7 +82,9 @@ static fold_status take(void *context, const struct fold_judgement *judgement) {
   struct taking *t = context;
   if (t->stop) return fold_ok();
   char *line;
-  FOLD_TRY(fold_record_line_text(fold_record_of(judgement), &line));
+  struct fold_judgement whole = *judgement;
+  whole.full = t->full;
+  FOLD_TRY(fold_record_line_text(fold_record_of(&whole), &line));
   t->any = true;
   t->judged |= judgement->finding.verdict != FOLD_SKIPPED && fold_judgement_is_asked(t->selection, judgement);
   t->stop = t->take(line, t->context) != 0;
@@ -142,7 +145,7 @@ static fold_status verify(void *context) {
 int foldproof_verify(const struct foldproof_guest_table *table, const struct foldproof_verify_options *options,
                      foldproof_take each, void *context) {
   const struct foldproof_verify_options o = read_options(options);
-  struct taking taking = {.take = each, .context = context};
+  struct taking taking = {.take = each, .context = context, .full = o.full};
   if (table == NULL) return fold_answer(fold_error(FOLD_BAD_INPUT, "the table is a null pointer"));
   if (each == NULL)
     return fold_answer(fold_error(FOLD_BAD_INPUT, "the function that takes judgements is a null pointer"));

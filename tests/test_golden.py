@@ -34,6 +34,8 @@ def check_kept():
     said = record("--golden", KEPT, code=0)
     counts = re.search(r"^goldens: (\d+) held, 0 differ, 0 of another input, 0 of another order, 0 gone, (\d+) stale", said, re.M)
     assert counts and int(counts[1]) >= LEAST, said
+    parts = re.search(r"; held are (\d+) results and (\d+) replays of what is kept by the oracle$", said, re.M)
+    assert parts and int(parts[1]) + int(parts[2]) == int(counts[1]) and int(parts[2]) > 0, said
     print(said.strip())
     assert sum(path.stat().st_size for path in KEPT.iterdir()) <= 1 << 20, "fixtures/golden is larger than 1 MiB"
 

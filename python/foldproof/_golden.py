@@ -36,14 +36,13 @@ def _version_of(framework: str) -> str:
     return f"{framework} {getattr(sys.modules.get(framework), '__version__', 'unknown')}"
 
 
-def _unkept(records: List[Dict[str, Any]], asked: Dict[str, Any]) -> str:
-    """Says which cases are not compared or kept. Records hold the bits of their first rows, and only a declared order gives those of the others."""
-    cases = {(r["case"], r["dtype"]): r["rows"] for r in records if len(r.get("results", ())) < r["rows"]}
-    if not cases or asked.get("order"):
+def _unkept(records: List[Dict[str, Any]]) -> str:
+    """Says which cases are not compared or kept: those of which the callable gave no results, with the reason of the first."""
+    cases = {(r["case"], r["dtype"]): r.get("reason", "no result") for r in records if "results" not in r}
+    if not cases:
         return ""
-    first = min(name for name, _ in cases)
-    return (f"\n{len(cases)} of {len({(r['case'], r['dtype']) for r in records})} cases not kept or compared, first {first} ({cases[min(cases)]} rows): "
-            "of over 16 rows only results of a declared order (order=) are; `foldproof record --golden` keeps others, too")
+    first = min(cases)
+    return f"\n{len(cases)} of {len({(r['case'], r['dtype']) for r in records})} cases not kept or compared, first {first[0]}: {cases[first]}"
 
 
 def golden(
@@ -60,15 +59,16 @@ def golden(
     bless    True: keeps the results instead, if the oracle certifies them. Commit the code first, or pass dirty=True
     library  the library that fn uses; None: the name and version of `like`. Results without a declared order are kept for this library
              and this machine
-    asked    arguments of foldproof.verify: problem, dtypes, fixtures, name, order, ... Its claims (None: bounded) must hold, too. Cases
-             of more than 16 rows are kept only for a declared order
+    asked    arguments of foldproof.verify: problem, dtypes, fixtures, name, order, ... Its claims (None: bounded) must hold, too. Of problem
+             "rows" a hash of each row's result is kept: no oracle knows its value
 
     Returns the command's message; with bless it shows each change with both errors. The folder has text files with a line for each
     case: commit them with the test."""
-    claims = asked.pop("claims", None) or ("bounded",)
+    of_rows = asked.get("problem") == "rows"
+    claims = asked.pop("claims", None) or ("run_to_run" if of_rows else "bounded",)
     claims = claims.split(",") if isinstance(claims, str) else list(claims)
     claims += [claim for claim in ("run_to_run", "replays" if asked.get("order") else "", "same_bits_as" if asked.get("same_bits_as") else "") if claim and claim not in claims]
-    result = judge(fn, claims=claims, only=claims, **asked).check()
+    result = judge(fn, claims=claims, only=claims, _full=True, **asked).check()
     framework = _arrays.pick(asked.get("like"), asked.get("device") == "cuda")
     folder = str(Path(folder).resolve())
     with tempfile.TemporaryDirectory() as scratch:
@@ -82,7 +82,9 @@ def golden(
     said = re.sub(re.escape(scratch) + r"\S*: ?", "", goldens + done.stderr).strip().removeprefix("foldproof judge: ")
     for option, argument in (("see record --bless", "bless=True keeps these results"), ("record --bless", "bless=True"), ("--bless", "bless=True"), ("--dirty", "dirty=True")):
         said = said.replace(option, argument)
-    said += _unkept(result.judgements, asked)
+    if of_rows:  # what is kept are hashes
+        said = re.sub(r"(, row \d+): was \S+ \([^)]*\), is \S+ \([^)]*\)", r"\1: another result", said)
+    said += _unkept(result.judgements)
     if done.returncode == 77:
         raise Stale(said)
     if done.returncode:

@@ -77,6 +77,7 @@ class Options(ctypes.Structure):
         ("unseen", POINTER(Unseen)),
         ("n_unseen", c_size_t),
         ("backwards", c_uint32),
+        ("full", c_uint32),
     ]
 
 

@@ -50,8 +50,8 @@ def first_difference(dtype: str, got: bytes, want: bytes) -> Optional[Dict[str, 
 class Rows:
     """Hashes results, and keeps the results of one case by their hashes."""
 
-    def __init__(self, result: Optional[str]) -> None:
-        self.result = result
+    def __init__(self, result: Optional[str], keeps_hashes: bool = False) -> None:
+        self.result, self._keeps_hashes = result, keeps_hashes
         self._kept: Dict[int, Tuple[str, bytes]] = {}
         self._nbytes = 0
         self._case, self._told = "", 0  # the case of the last record, and how many results were kept then
@@ -93,7 +93,7 @@ class Rows:
     def explain(self, record: Dict[str, Any]) -> None:
         """Changes a record of hashes into one of elements: `element` is the first one of the row that differs."""
         self._forget_others(record["case"])
-        for key in ("results", "values", "result_dtype"):
+        for key in () if self._keeps_hashes else ("results", "values", "result_dtype"):
             record.pop(key, None)
         if "got" not in record:
             return

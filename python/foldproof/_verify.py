@@ -132,6 +132,7 @@ def judge(
     strides: bool = False,
     _take: Optional[Callable[[Record], None]] = None,
     _backwards: bool = False,
+    _full: bool = False,
     _results: Optional[Dict[Tuple[str, str], Any]] = None,
 ) -> Result:
     """As verify, but returns the result whatever it is: Result.check raises."""
@@ -152,7 +153,7 @@ def judge(
         raise ValueError("problem='rows' is a function of rows that nobody knows: it has no order, method, accumulator or compiled twin")
     name = name or _name_of(fn)
     runs = fn if _backwards else _fresh.if_not_imported(fn)
-    guests = _guests(runs, same_bits_as, name, like, device == "cuda", lambda: Rows(result) if rows else None)
+    guests = _guests(runs, same_bits_as, name, like, device == "cuda", lambda: Rows(result, _full) if rows else None)
     table = _table(
         guests,
         problems=_library.text(problem),
@@ -180,6 +181,7 @@ def judge(
         unseen=unseen,
         n_unseen=len(unseen),
         backwards=_backwards,
+        full=_full,
     )
     found = Result(_replay.code_of(fn, "fn"), asked, named=claims is not None or only is not None)
 

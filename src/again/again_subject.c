@@ -90,6 +90,7 @@ static fold_status add(struct fold_again *a, const json_t *record, int engine, s
   s->about = "of a record";
   if (own) s->height = own->height, s->vector = own->vector;
   s->peer = json_is_true(json_object_get(record, "peer"));
+  s->unknown = strcmp(fold_record_text(record, "problem"), "rows") == 0;
   s->guest = json_is_true(json_object_get(record, "guest")) ? &somebodys : NULL;
   a->extremes[a->subjects.n++] = 0;
   *added = s;

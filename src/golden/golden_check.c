@@ -103,7 +103,7 @@ static fold_status check_results(struct fold_golden_run *run, const struct fold_
     struct fold_golden_result now = {.subject = how, .c = c, .results = results};
     fold_golden_keep(&now.line, dtype, results, c->rows);
     if (!fold_golden_differ(kept, &now.line, &place))
-      run->held++;
+      run->held++, run->replayed++;
     else if (run->differ++ < MOST_LINES)
       fold_golden_print(run, "ORACLE DIFFERS", &now, sheet, kept);
   }

@@ -12,9 +12,9 @@
 #include "remake.h"
 
 struct fold_golden_options {
-  const char *folder;  /* NULL: goldens are not used */
-  const char *library; /* what guests are built on; part of the environment for which their goldens are kept */
-  bool bless, dirty;   /* dirty: bless even if the source's commit is unknown, or if changes are not committed */
+  const char *folder;       /* NULL: goldens are not used */
+  const char *library;      /* what guests are built on; part of the environment for which their goldens are kept */
+  bool bless, dirty;        /* dirty: bless even if the source's commit is unknown, or if changes are not committed */
   const volatile int *stop; /* other than 0: the user wants to stop; may be NULL */
 };
 
@@ -24,8 +24,8 @@ struct fold_golden_run {
   const struct fold_selection *selection;
   const char *program;
   struct fold_goldens goldens;
-  int lock;  /* of the folder, for --bless; 0: none */
-  bool made; /* the folder was not there before */
+  int lock;                     /* of the folder, for --bless; 0: none */
+  bool made;                    /* the folder was not there before */
   struct fold_case_index index; /* every case in the folder of fixtures; may belong to another owner (index_lent) */
   bool index_lent;
   char commit[200]; /* the commit of the code, for --bless */
@@ -35,6 +35,7 @@ struct fold_golden_run {
   const char *last;
   const void *guest; /* the guest whose object was hashed last */
   uint64_t object;
+  size_t replayed; /* of those that held: replays and exact results by the oracle, not runs */
   size_t held, differ, other_input, other_order, other_object, gone, stale, unkept;
   size_t added, changed, same, refused, unsteady, overflowed;
 };
