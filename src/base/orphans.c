@@ -50,5 +50,7 @@ static int reap(const struct fold_orphans *orphans, int number) {
 void fold_orphans_end(const struct fold_orphans *orphans, double patience) {
   double end = fold_now() + patience;
   while (reap(orphans, 0) > 0 && fold_now() < end) usleep(2000);
+  if (reap(orphans, SIGTERM) > 0)
+    for (end = fold_now() + 1; reap(orphans, 0) > 0 && fold_now() < end;) usleep(2000);
   for (end = fold_now() + 2; reap(orphans, SIGKILL) > 0 && fold_now() < end;) usleep(2000);
 }

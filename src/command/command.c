@@ -133,11 +133,20 @@ static void on_signal(int number) {
   }
 }
 
+/* Sets it unless the signal is ignored, as nohup and shells that start a command in the background want it. */
+static void handle(int number, void (*handler)(int)) {
+  if (signal(number, handler) == SIG_IGN) signal(number, SIG_IGN);
+}
+
 const volatile int *fold_watch_interrupt(void) {
-  signal(SIGINT, on_signal);
-  signal(SIGTERM, on_signal);
-  if (signal(SIGHUP, on_signal) == SIG_IGN) signal(SIGHUP, SIG_IGN); /* nohup ignores it, and so do we */
+  static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) handle(ends[i], on_signal);
   return &interrupted;
+}
+
+void fold_leave_interrupt(void) {
+  static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) handle(ends[i], SIG_DFL);
 }
 
 fold_status fold_tell_environment(struct fold_records *records, const char *environment,

@@ -99,6 +99,8 @@ fold_status fold_close_records(const char *program, struct fold_records *records
 
 /* Counts SIGINT, SIGTERM and SIGHUP; a value other than 0 means that the user wants to stop. */
 const volatile int *fold_watch_interrupt(void);
+/* From now on such a signal ends the process at once. */
+void fold_leave_interrupt(void);
 
 /* A progress line on stderr, when that is a terminal. */
 struct fold_progress {

@@ -4,12 +4,9 @@
  * runs that the records lack are ignored; what could not be run again is counted, and is no agreement. Code that the records name is run
  * only if the user gives it or trusts them (command_rerun_trust.h).
  */
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "command_rerun_trust.h"
@@ -18,6 +15,7 @@
 #include "job.h"
 #include "recorded.h"
 #include "report_source.h"
+#include "scratch.h"
 #include "text.h"
 
 enum { FOLDER = 0x200, GUEST, EXEC, TRUST, MOST_LINES = 10, MOST_CASES = 300 };
@@ -221,6 +219,14 @@ static fold_status run_all(struct rerun *r) {
   return any ? fold_ok() : fold_error(FOLD_BAD_INPUT, "%.150s: no results are in it", r->path);
 }
 
+/* `record` ends early at a signal: what it has not run is not missing here. From here on a signal ends the command at
+ * once, and the guard removes the folder. */
+static fold_status check_stopped(void) {
+  if (*fold_watch_interrupt()) return fold_error(FOLD_ENVIRONMENT, "interrupted: nothing was compared");
+  fold_leave_interrupt();
+  return fold_ok();
+}
+
 static bool ran_nothing(const struct rerun *r) {
   char **names = NULL;
   const bool none = fold_source_folder(r->scratch, &names).code != FOLD_OK;
@@ -254,31 +260,23 @@ static fold_status compare(struct rerun *r, int *exit_code) {
   return status;
 }
 
-static void remove_scratch(const char *scratch) {
-  DIR *folder = opendir(scratch);
-  for (struct dirent *entry; folder && (entry = readdir(folder));)
-    if (entry->d_name[0] != '.') unlinkat(dirfd(folder), entry->d_name, 0);
-  if (folder) closedir(folder);
-  rmdir(scratch);
-}
-
 int fold_command_rerun(int argc, char **argv, const struct fold_registry *registry) {
   struct fold_selection_options usual;
   char scratch[4200];
   const char *temporary = getenv("TMPDIR");
-  snprintf(scratch, sizeof scratch, "%.4000s/foldproof-rerun-XXXXXX", temporary && *temporary ? temporary : "/tmp");
   fold_selection_defaults(&usual);
   struct rerun r = {.folder = usual.selection.folder, .program = "foldproof", .registry = registry, .scratch = scratch};
   int exit_code = 0;
   fold_parse(&argp, argc, argv, &r);
-  fold_status status = mkdtemp(scratch) ? fold_ok()
-                                        : fold_error(FOLD_ENVIRONMENT, "%.150s: no folder can be made there: %s",
-                                                     scratch, strerror(errno));
+  fold_status status =
+      fold_scratch_make(temporary && *temporary ? temporary : "/tmp", "foldproof-rerun", sizeof scratch, scratch);
   if (status.code == FOLD_OK) {
+    fold_scratch_guard(scratch);
     r.knows_fixtures = fold_again_open(&r.again, registry, r.folder).code == FOLD_OK;
     status = run_all(&r);
+    if (status.code == FOLD_OK) status = check_stopped();
     if (status.code == FOLD_OK) status = compare(&r, &exit_code);
-    remove_scratch(scratch);
+    fold_scratch_remove(scratch);
   }
   if (exit_code == 0 && r.incomplete) exit_code = 99;
   if (r.altered || r.misnamed) exit_code = 1;

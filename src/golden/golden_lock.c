@@ -1,4 +1,5 @@
 /* golden_lock.c: one --bless of a folder at a time, from what it reads to what it writes: of two at once, the last would drop the other's. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -34,6 +35,18 @@ static fold_status wait_for(int lock, const struct fold_golden_options *options)
   return fold_ok();
 }
 
+/* Removes what a --bless that was killed has left: "NAME.partial.PID.K" (output.h). No other one writes here now. */
+static void sweep(const char *folder) {
+  DIR *files = opendir(folder);
+  for (struct dirent *entry; files && (entry = readdir(files));) {
+    const char *partial = strstr(entry->d_name, ".partial.");
+    const bool ours =
+        partial && (strstr(entry->d_name, ".golden.partial.") || strstr(entry->d_name, "golden.list.partial."));
+    if (ours && strspn(partial + 9, "0123456789.") == strlen(partial + 9)) unlinkat(dirfd(files), entry->d_name, 0);
+  }
+  if (files) closedir(files);
+}
+
 fold_status fold_golden_lock(struct fold_golden_run *run) {
   const char *folder = run->options->folder;
   for (;;) {
@@ -43,7 +56,8 @@ fold_status fold_golden_lock(struct fold_golden_run *run) {
     if (run->lock < 0 && errno == ENOENT) continue;
     if (run->lock < 0) return failed(folder, "opened");
     fold_status status = wait_for(run->lock, run->options);
-    if (status.code != FOLD_OK || is_still(run->lock, folder)) return status;
+    if (status.code != FOLD_OK) return status;
+    if (is_still(run->lock, folder)) return sweep(folder), status;
     fold_golden_unlock(run);
   }
 }

@@ -13,7 +13,6 @@
  * /bin/sh runs it. If it fails, the last line that it wrote to standard error is reported.
  */
 #include <errno.h>
-#include <ftw.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +24,7 @@
 #include "near.h"
 #include "npy.h"
 #include "program.h"
+#include "scratch.h"
 #include "text.h"
 
 static struct fold_guest_slots slots;
@@ -36,17 +36,8 @@ static pid_t cleared[FOLD_GUESTS_MOST]; /* the process that has cleared the gues
 static char folder[300];
 static pid_t owner;
 
-static int remove_one(const char *path, const struct stat *what, int kind, struct FTW *place) {
-  (void)what, (void)kind, (void)place;
-  remove(path);
-  return 0;
-}
-
-/* Removes a folder with all that programs have left in it. */
-static void remove_all(const char *path) { nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
-
 static void remove_folder(void) {
-  if (folder[0]) remove_all(folder);
+  if (folder[0]) fold_scratch_remove(folder);
 }
 static void remove_own_folder(void) {
   if (getpid() == owner) remove_folder();
@@ -63,12 +54,10 @@ static fold_status open_folder(void) {
   const char *of = getenv("TMPDIR");
   if (folder[0]) return fold_ok();
   if (!is_plain(of)) of = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-  snprintf(folder, sizeof folder, "%.200s/foldproof-exec-XXXXXX", of);
-  if (mkdtemp(folder) == NULL) {
-    fold_status status =
-        fold_error(FOLD_ENVIRONMENT, "no folder for a program's arrays: %s: %s", folder, strerror(errno));
+  const fold_status status = fold_scratch_make(of, "foldproof-exec", sizeof folder, folder);
+  if (status.code != FOLD_OK) {
     folder[0] = '\0';
-    return status;
+    return fold_within(status, "no folder for a program's arrays");
   }
   owner = getpid();
   atexit(remove_own_folder);
@@ -81,7 +70,7 @@ static fold_status open_own_folder(const struct fold_guest *guest, char own[340]
   size_t slot;
   FOLD_TRY(fold_guest_slot(&slots, guest, &slot));
   snprintf(own, 340, "%s/%zu", folder, slot);
-  if (cleared[slot] != getpid()) remove_all(own);
+  if (cleared[slot] != getpid()) fold_scratch_remove(own);
   cleared[slot] = getpid();
   if (access(own, W_OK) == 0) return fold_ok();
   if ((mkdir(folder, 0700) != 0 && errno != EEXIST) || (mkdir(own, 0700) != 0 && errno != EEXIST))
@@ -155,7 +144,7 @@ static fold_status fill(void *context, uint64_t first, size_t n, void *out) {
  * reads. */
 static fold_status write_input(const char *path, const struct fold_call *call, const void *in) {
   struct elements e = {in, fold_dtype_size(call->dtype)};
-  remove_all(path);
+  fold_scratch_remove(path);
   return fold_npy_write(path, call->dtype, call->rows, call->cols, false, fill, &e);
 }
 

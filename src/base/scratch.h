@@ -1,0 +1,18 @@
+/* scratch.h: folders for files that last as long as a command.
+ *
+ * A folder is locked while a process of its command lives. So whoever makes the next one beside it sweeps those that
+ * belong to no process, however it ended, in whatever namespace or container it was; never another user's.
+ */
+#ifndef FOLD_SCRATCH_H
+#define FOLD_SCRATCH_H
+
+#include "fold.h"
+
+/* Makes "OF/STEM-XXXXXX", and removes those of the same stem, owner and folder that no process locks. ENVIRONMENT. */
+fold_status fold_scratch_make(const char *of, const char *stem, size_t size, char path[]);
+/* Removes a folder, or a file, with all that is in it. */
+void fold_scratch_remove(const char *path);
+/* Starts a process that removes the folder once this one has ended, however that ends. */
+void fold_scratch_guard(const char *path);
+
+#endif
