@@ -2,6 +2,7 @@
 
 test_signals.py FOLDPROOF LIBRARY_FOLDER CC [MOMENTS]
 """
+import json
 import os
 import pathlib
 import random
@@ -90,7 +91,7 @@ def check_rerun(folder):
 
 def check_interrupted_rerun(folder):
     """Before anything is recorded again: that is no skip. The guest tells that it runs."""
-    text = (LIBRARY / "examples" / "guest_sum.c").read_text().replace("(void)context;", '(void)context; mark();').replace("static int sum", MARK + "static int sum")
+    text = (LIBRARY / "examples" / "guest_sum.c").read_text().replace("foldproof_guest(void) {", "foldproof_guest(void) { mark();").replace("static int sum", MARK + "static int sum")
     (folder / "slow.c").write_text("#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n" + text)
     subprocess.run([*CC, "-shared", "-fPIC", f"-I{LIBRARY}", "slow.c", "-o", "slow.so"], cwd=folder, check=True)
     subprocess.run([FOLDPROOF, "record", "--guest", "./slow.so", "--fixtures", "normal/f32/sum/1x1*", "--jsonl", "g.jsonl"], cwd=folder, check=True, capture_output=True)
@@ -115,6 +116,22 @@ def check_ignored(folder):
         assert code == 0, (number, code)
 
 
+def check_in_time(folder):
+    """Also within a run that takes many times as long; finished records stay."""
+    for words in (["bench", "--engine", "host", "--subjects", "host/*", "-n", "1e7", "--jsonl", "b.jsonl"], ["study", "--jsonl", "b.jsonl"]):
+        for seconds in (0.5, 2.5):
+            for path in folder.glob("b.jsonl*"):
+                path.unlink()
+            run = start(folder, *words)
+            time.sleep(seconds)
+            begun = time.monotonic()
+            run.terminate()
+            code = run.wait(60)
+            assert code in (99, -15) and time.monotonic() - begun < 1.5, (words, code, time.monotonic() - begun)
+            for line in "".join(path.read_text() for path in folder.glob("b.jsonl*")).splitlines():
+                json.loads(line)
+
+
 def check_bless(folder):
     words = [FOLDPROOF, "record", "--engine", "host", "--subjects", "host/sequential", "--fixtures", "normal/f32/sum/1x1*", "--golden", "goldens", "--bless", "--dirty"]
     subprocess.run(words, cwd=folder, check=True, capture_output=True)
@@ -129,5 +146,5 @@ def check_bless(folder):
 with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
     (folder / "tmp").mkdir()
-    for check in (check_exec, check_sweep, check_rerun, check_interrupted_rerun, check_ignored, check_bless):
+    for check in (check_exec, check_sweep, check_rerun, check_interrupted_rerun, check_ignored, check_in_time, check_bless):
         check(folder)

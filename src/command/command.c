@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "replay.h"
@@ -120,12 +121,31 @@ int fold_finish_output(const char *program, int exit_code) {
 static volatile int interrupted;
 static volatile double interrupted_at;
 
+/* Seconds that a command has to end by itself, of those that run subjects in their own process. */
+static volatile double patience;
+
+static void on_late(int number) {
+  static const char text[] = "foldproof: interrupted within a run; the records of those that had ended are kept\n";
+  (void)number;
+  fold_outputs_abandon(false);
+  (void)!write(STDERR_FILENO, text, sizeof text - 1);
+  _exit(fold_exit_code(FOLD_ENVIRONMENT));
+}
+
+static void end_later(void) {
+  const struct itimerval at = {.it_value = {.tv_usec = (suseconds_t)(1e6 * patience)}};
+  if (patience <= 0) return;
+  signal(SIGALRM, on_late);
+  setitimer(ITIMER_REAL, &at, NULL);
+}
+
 /* The first signal asks the program to stop; a later one ends it at once. One that comes together with the first does
  * not: timeout(1) sends each signal twice, to the program and to its group. */
 static void on_signal(int number) {
   if (!interrupted) {
     interrupted_at = fold_now();
     interrupted = number;
+    end_later();
   } else if (fold_now() - interrupted_at > 0.5) {
     fold_outputs_abandon(false);
     signal(number, SIG_DFL);
@@ -142,6 +162,11 @@ const volatile int *fold_watch_interrupt(void) {
   static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) handle(ends[i], on_signal);
   return &interrupted;
+}
+
+void fold_end_in_time(void) {
+  patience = 0.7;
+  setvbuf(stdout, NULL, _IOLBF, 0); /* what is printed then is not lost */
 }
 
 void fold_leave_interrupt(void) {

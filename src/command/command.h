@@ -99,6 +99,9 @@ fold_status fold_close_records(const char *program, struct fold_records *records
 
 /* Counts SIGINT, SIGTERM and SIGHUP; a value other than 0 means that the user wants to stop. */
 const volatile int *fold_watch_interrupt(void);
+/* For a command that runs subjects in its own process, where a run may take longer than a user waits: if it has not
+ * ended 0.7 s after such a signal, it ends with exit code 99, and the records of finished runs stay. */
+void fold_end_in_time(void);
 /* From now on such a signal ends the process at once. */
 void fold_leave_interrupt(void);
 

@@ -145,6 +145,7 @@ static fold_status check_subjects(const struct bench_command *b, const struct fo
 int fold_command_bench(int argc, char **argv, const struct fold_registry *registry) {
   struct bench_command b;
   fold_bench_parse(&b, argc, argv);
+  fold_end_in_time();
   const bool collective = fold_engine_has_ranks(b.engine);
   const struct bench_outcome *outcome = &b.outcome;
   fold_status status = fold_bench_ready(b.engine);

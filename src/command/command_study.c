@@ -183,6 +183,7 @@ int fold_command_study(int argc, char **argv, const struct fold_registry *regist
   struct study_command s;
   int exit_code = 0;
   fold_study_parse(&s, argc, argv);
+  fold_end_in_time();
   fold_status status = s.worlds     ? fold_study_worlds(&s, registry, &exit_code)
                        : s.messages ? fold_study_messages(&s, registry, &exit_code)
                        : s.simulate ? fold_study_ranks(&s)
