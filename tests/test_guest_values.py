@@ -1,4 +1,4 @@
-"""Guests whose values are wrong in a few places (tiles.c, specials.c): the default fixtures, as they stand, refute each, and no right one.
+"""Guests whose values are wrong in a few places (tiles.c, specials.c, subtle.c): the default fixtures, as they stand, refute each, and no right one.
 
 test_guest_values.py FOLDPROOF LIBRARY_FOLDER GUESTS_FOLDER CC
 """
@@ -45,6 +45,19 @@ def check_specials(folder):
     assert done.returncode == 1 and " 0 contradictions; 1 held, 1 refuted" in done.stdout and "1 element from an aligned address" in done.stdout, done
 
 
+# Those of subtle.c are wrong at some lengths, shapes, places or values; what the fixtures of these alone must see.
+SUBTLE = "ladder,telling,balanced/f32/sum/*,normal/f32/sum/64x64/*,normal/f32/sum/128x128/*,batch/f32/sum/67x*,batch/f32/sum/37x*"
+
+
+def check_subtle(folder):
+    guest = build(folder, "subtle", GUESTS / "subtle.c", options=["-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-lm"])
+    code, out, err = verify("--guest", str(guest), "--fixtures", SUBTLE)
+    wrong = set(re.findall(r"^ +SUBTLE\((\w+),", (GUESTS / "subtle.c").read_text(), re.M))
+    told = set(re.findall(r"^REFUTED: subtle/(\w+) on host violates ", out, re.M))
+    assert len(wrong) == 30 and told == wrong and "BROKEN" not in out, (wrong - told, told - wrong, code, out[-3000:], err)
+    assert all(f"\nsubtle/{honest} on host\n" in out for honest in ("right", "right_dot")), out[-3000:]
+
+
 def check_narrow(folder):
     """Products accumulated in f16: judged in that arithmetic, and their order is revealed in it."""
     check_default_set(folder, "narrow", {"wide": "replays"}, ("rounded", "fused"))
@@ -59,3 +72,4 @@ with tempfile.TemporaryDirectory(prefix="foldproof-values-") as room:
     check_tiles(pathlib.Path(room))
     check_specials(pathlib.Path(room))
     check_narrow(pathlib.Path(room))
+    check_subtle(pathlib.Path(room))
