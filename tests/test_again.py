@@ -10,6 +10,7 @@ import random
 import re
 import tempfile
 
+from sealed import seal
 from recorded import MUTANTS, build_liars, expect, lines_of, put, run, write_records
 
 
@@ -126,6 +127,33 @@ def check_recorded(folder):
     put(folder / "l", [dict(of, type="judgement", claim="keeps_input", promised=True, verdict="held")])
     _, said = run("judge", "l", cwd=folder, code=1)
     expect("^CONTRADICTS: .*it says that keeps_input held; what its run did refutes that", said)
+
+
+def check_twice(folder):
+    """A part of a run that is joined twice is counted once, and told; what another machine, or another verdict, says is none."""
+    environment, *lines, _ = lines_of(folder / "v.jsonl")
+    held = sum(line["promised"] and line.get("verdict") == "held" for line in lines)
+    at = next(i for i, line in enumerate(lines) if line.get("claim") == "run_to_run" and line["verdict"] == "held")
+    bad = dict({key: value for key, value in lines[at].items() if key != "telling"}, verdict="refuted", reason="it varies")
+    (folder / "parts").mkdir()
+    for names, kinds, twice, counts in ((("a", "b"), (environment, dict(environment, date="2020-01-01", command="x")), len(lines), (held - 1, 1)),
+                                        (("a", "b"), (environment, dict(environment, cpu="another")), 0, (2 * held - 2, 2)),
+                                        (("a", "b", "c"), (environment,) * 3, 2 * len(lines), (held - 1, 1))):
+        for path in (folder / "parts").glob("*"):
+            path.unlink()
+        for name, kind in zip(names, kinds):
+            seal(folder / "parts" / f"{name}.jsonl", [kind, *lines[:at], bad, *lines[at + 1:]])
+        for words in ("report", "parts", "--format", "text"), ("report", *(f"parts/{name}.jsonl" for name in names), "--format", "markdown"):
+            _, said = run(*words, cwd=folder, code=0)
+            expect(rf"{counts[0]:,} held, {counts[1]} refuted".replace(",", ",?"), said)
+            assert (f"{twice} verdicts and runs occur more than once in one environment, and are counted once" in said) == (twice > 0), said
+        _, said = run("judge", "parts", cwd=folder, code=1)
+        expect(r" 1 refuted, \d+ skipped$", said)  # of one input and its results, wherever they came from
+        assert (f"{twice} verdicts and runs occur more than once" in said) == (twice > 0), said
+    seal(folder / "parts" / "a.jsonl", [environment, *lines])
+    (folder / "parts" / "c.jsonl").unlink()
+    _, said = run("report", "parts", "--format", "text", cwd=folder, code=0)  # the refutation in b counts, whatever a says
+    expect(", 1 refuted", said)
 
 
 # Of a record that no closing line guards: (key, another value, the exit code, what is said).
@@ -349,5 +377,5 @@ def check_arrays(folder):
 # A crash is to be one, in a build with sanitizers too.
 os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0"
 with tempfile.TemporaryDirectory() as scratch:
-    for check in (check_held, check_full, check_refuted, check_recorded, check_fields, check_figures, check_told, check_known, check_measured, check_bits, check_arrays):
+    for check in (check_held, check_full, check_refuted, check_recorded, check_fields, check_figures, check_told, check_twice, check_known, check_measured, check_bits, check_arrays):
         check(pathlib.Path(scratch))

@@ -125,6 +125,8 @@ static fold_status take_results(struct fold_judge *j, json_t *record, size_t lin
 
 static fold_status take(void *context, json_t *record, size_t line) {
   struct fold_judge *j = context;
+  bool before;
+  FOLD_TRY(fold_repeated_add(&j->repeated, record, &before));
   const char *type = fold_record_text(record, "type");
   if (strcmp(type, "environment") == 0) take_environment(j, record);
   if (strcmp(type, "environment") == 0 && j->keeping.folder) FOLD_TRY(begin_goldens(j, record));
@@ -138,10 +140,11 @@ static fold_status take(void *context, json_t *record, size_t line) {
   if (has_results(record))
     FOLD_TRY(take_results(j, record, line));
   else
-    j->without_results++;
+    j->without_results += !before;
   fold_judge_check_traces(j, record, line);
   fold_judge_check_figures(j, record, line);
-  return fold_judge_take_recorded(j, record, line, fold_judge_check_verdict(j, record, line));
+  const bool again = fold_judge_check_verdict(j, record, line);
+  return before ? fold_ok() : fold_judge_take_recorded(j, record, line, again);
 }
 
 static fold_status read_all(struct fold_judge *j, fold_status (*each)(void *, json_t *, size_t), bool tells) {
@@ -149,6 +152,7 @@ static fold_status read_all(struct fold_judge *j, fold_status (*each)(void *, js
     struct fold_lines lines;
     j->path = j->paths[i];
     take_environment(j, NULL);
+    j->repeated.environment = 0;
     FOLD_TRY(fold_lines_read(j->path, each, j, &lines));
     if (tells && lines.incomplete[0]) fold_print_line("INCOMPLETE: %s: %s", j->path, lines.incomplete), j->incomplete++;
     if (tells && lines.altered[0]) fold_print_line("ALTERED: %s: %s", j->path, lines.altered), j->altered++;
@@ -183,7 +187,7 @@ static fold_status judge_files(struct fold_judge *j) {
 
 static int conclude(struct fold_judge *j) {
   size_t total[FOLD_VERDICTS], known;
-  char goldens[120];
+  char goldens[120], repeated[120];
   fold_table_total(&j->table, false, total, &known);
   if (!j->quiet) fold_table_print(&j->table, false, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
   fold_summary_print(&j->summary, &j->table, false, stdout);
@@ -191,6 +195,7 @@ static int conclude(struct fold_judge *j) {
     printf("%d of %zu contradictions shown\n", FOLD_JUDGE_LINES, j->contradictions);
   if (j->foreign > FOLD_JUDGE_LINES) printf("%d of %zu skipped shown\n", FOLD_JUDGE_LINES, j->foreign);
   if (j->without_results) printf("%zu records have no results\n", j->without_results);
+  if (*fold_repeated_text(&j->repeated, repeated)) printf("%s\n", repeated);
   printf("%zu results judged, %zu could not be made again, %zu contradictions%s", j->seen.n - j->foreign, j->foreign,
          j->contradictions, known || fold_table_untold(&j->table) ? "\n" : "; ");
   fold_golden_beside(&j->golden, goldens);
@@ -220,5 +225,6 @@ int fold_command_judge(int argc, char **argv, const struct fold_registry *regist
   json_decref(j.environment);
   free(j.seen.at);
   free(j.figures);
+  fold_repeated_free(&j.repeated);
   return exit_code;
 }

@@ -4,6 +4,7 @@
 
 #include "again.h"
 #include "command.h"
+#include "report_repeated.h"
 #include "seen.h"
 #include "summary.h"
 
@@ -39,6 +40,7 @@ struct fold_judge {
   /* The results that were judged last, and how they were judged. */
   struct fold_seen *last;
   uint64_t told;
+  struct fold_repeated repeated;
   size_t contradictions, altered, incomplete, foreign, without_results;
 };
 

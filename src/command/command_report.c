@@ -63,7 +63,8 @@ static const struct argp argp = {
         "that loads nothing: verdicts with their evidence, errors, throughput, scaling, the orders, the environments. "
         "Its figures are drawn by gnuplot; without it they are left out. Records of a run that was interrupted, or of "
         "a file that was cut, are shown as incomplete. The exit code tells whether the report was written, not what "
-        "the verdicts are. --before compares times of the same work on the same kind of machine; one is called slower "
+        "the verdicts are. A verdict that occurs more than once in one environment is counted once, and the report "
+        "says how many do. --before compares times of the same work on the same kind of machine; one is called slower "
         "or faster only if the ranges from 10 % to 90 % of both runs do not meet."};
 
 static fold_status write_report(const struct report *r, const struct fold_model *model, FILE *out) {
@@ -76,7 +77,9 @@ static fold_status write_report(const struct report *r, const struct fold_model 
   return status;
 }
 
-static void warn_incomplete(const struct report *r, const struct fold_model *model) {
+static void warn(const struct report *r, const struct fold_model *model) {
+  char text[120];
+  if (*fold_repeated_text(&model->repeated, text)) fprintf(stderr, "%s: %s\n", r->program, text);
   for (size_t i = 0; i < model->n_files; i++)
     if (model->files[i].incomplete[0])
       fprintf(stderr, "%s: %.150s: incomplete: %s\n", r->program, model->files[i].path, model->files[i].incomplete);
@@ -89,8 +92,8 @@ static fold_status make_report(const struct report *r, struct fold_model *model,
     FOLD_TRY(fold_model_read(before, r->before));
     FOLD_TRY(fold_model_compare(model, before));
   }
-  warn_incomplete(r, model);
-  warn_incomplete(r, before);
+  warn(r, model);
+  warn(r, before);
   FOLD_TRY(fold_output_open(&output, r->output));
   fold_status status = write_report(r, model, output.file);
   fold_status closed = fold_output_close(&output, status.code == FOLD_OK ? FOLD_OUTPUT_WHOLE : FOLD_OUTPUT_DROP, NULL);

@@ -190,6 +190,7 @@ static fold_status put_head(struct fold_page *page, const struct section *sectio
   /* First, so that nobody takes incomplete records for a whole run. */
   fold_text_incomplete(page->model, fold_put_html, "<p class=\"summary bad\">Incomplete records: ", ": ", "</p>\n",
                        page->out);
+  fold_text_repeated(page->model, "<p class=\"summary bad\">", "</p>\n", page->out);
   fold_answer_measured(page->model, text);
   if (page->model->n_subjects && text[0]) fprintf(page->out, "<p>Measured: %s.</p>\n", text);
   fold_text_machines(page->model, fold_put_html, "<p>On ", ".</p>\n", page->out);

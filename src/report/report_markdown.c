@@ -39,6 +39,7 @@ fold_status fold_report_markdown(const struct fold_model *model, FILE *out) {
   fold_answer_headline(model, text);
   fprintf(out, "## foldproof: %s\n", text);
   fold_text_incomplete(model, fold_put_markdown, "\n**Incomplete records**: ", ": ", "\n", out);
+  fold_text_repeated(model, "\n", "\n", out);
   fold_text_machines(model, fold_put_markdown, "\nOn ", ".\n", out);
   FOLD_TRY(fold_answer_put(model, FOLD_REPORT_MARKDOWN, out));
   put_telling(model, out);
@@ -59,6 +60,7 @@ fold_status fold_report_text(const struct fold_model *model, FILE *out) {
   fold_answer_headline(model, text);
   fprintf(out, "%s\n", text);
   fold_text_incomplete(model, fold_put_plain, "Incomplete records: ", ": ", "\n", out);
+  fold_text_repeated(model, "", "\n", out);
   FOLD_TRY(fold_answer_put(model, FOLD_REPORT_TEXT, out));
   fold_answer_measured(model, text);
   if (model->n_subjects && text[0]) fprintf(out, "\nMeasured: %s.\n", text);

@@ -13,6 +13,7 @@
 #include "counts.h"
 #include "judge.h"
 #include "report_changes.h"
+#include "report_repeated.h"
 
 enum { MODEL_CLAIMS = 64, MODEL_EVIDENCE = 10, MODEL_REASONS = 6 };
 
@@ -146,6 +147,7 @@ struct fold_model {
   size_t n_claims, runs;
   const struct fold_model *before; /* a former run, to compare times with; NULL: none. The model does not own it */
   struct fold_changes *changes;    /* the comparison with that run; NULL */
+  struct fold_repeated repeated;
   struct {
     json_t *words, *subjects, *environments;
   } index; /* report_index.h */

@@ -133,6 +133,14 @@ static fold_status take_record(void *context, json_t *record, size_t line) {
   return kind->list.n_kept ? keep(r, record, &kind->list, NULL) : fold_ok();
 }
 
+/* A verdict that occurs twice in one environment is counted once. */
+static fold_status take_once(void *context, json_t *record, size_t line) {
+  struct reader *r = context;
+  bool before;
+  FOLD_TRY(fold_repeated_add(&r->model->repeated, record, &before));
+  return before ? fold_ok() : take_record(context, record, line);
+}
+
 fold_status fold_model_add(struct fold_model *model, json_t *record) {
   struct reader reader = {model, -1};
   return take_record(&reader, record, 0);
@@ -141,7 +149,8 @@ fold_status fold_model_add(struct fold_model *model, json_t *record) {
 fold_status fold_model_read(struct fold_model *model, const char *path) {
   struct reader reader = {model, -1};
   struct fold_lines lines;
-  FOLD_TRY(fold_lines_read(path, take_record, &reader, &lines));
+  model->repeated.environment = 0;
+  FOLD_TRY(fold_lines_read(path, take_once, &reader, &lines));
   if (lines.altered[0]) return fold_error(FOLD_BAD_INPUT, "%.100s: %s", fold_path_tail(path), lines.altered);
   struct fold_model_file *at = fold_list_grow(&model->files, &model->n_files, &model->room_files, sizeof *at);
   if (at) *at = (struct fold_model_file){.path = strdup(path), .records = lines.records};

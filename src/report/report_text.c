@@ -232,6 +232,11 @@ void fold_text_machines(const struct fold_model *model, void (*put)(FILE *out, c
   free(machines);
 }
 
+void fold_text_repeated(const struct fold_model *model, const char *before, const char *behind, FILE *out) {
+  char text[120];
+  if (*fold_repeated_text(&model->repeated, text)) fprintf(out, "%s%s.%s", before, text, behind);
+}
+
 void fold_text_incomplete(const struct fold_model *model, void (*put)(FILE *out, const char *text), const char *before,
                           const char *between, const char *behind, FILE *out) {
   for (size_t i = 0; i < model->n_files; i++) {

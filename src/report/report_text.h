@@ -29,6 +29,8 @@ const char *fold_text_machine(const struct fold_model *model, int environment, c
 /* Writes all machines and their systems, each once, between two texts; nothing if there is no environment. */
 void fold_text_machines(const struct fold_model *model, void (*put)(FILE *out, const char *text), const char *before,
                         const char *behind, FILE *out);
+/* Writes how many verdicts were counted once although they occur more than once; nothing if there are none. */
+void fold_text_repeated(const struct fold_model *model, const char *before, const char *behind, FILE *out);
 /* Writes each file that lacks records of its run, and why, between three texts. */
 void fold_text_incomplete(const struct fold_model *model, void (*put)(FILE *out, const char *text), const char *before,
                           const char *between, const char *behind, FILE *out);
