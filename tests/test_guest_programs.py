@@ -6,11 +6,13 @@ import os
 import pathlib
 import re
 import struct
+import subprocess
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True
-from guest_shell import GUESTS, verify  # noqa: E402
+from guest_shell import FOLDPROOF, GUESTS, verify  # noqa: E402
 
 UNSEEN = {"alignment_invariant": "a program gets a file, which lies at no address",
           "writes_output": "a program gets no output",
@@ -100,6 +102,62 @@ def check_flood(folder):
         assert int((folder / "parts").read_text()) < 500, "half of what was written was kept in memory"
 
 
+LATE = """
+import json, sys, threading, time
+def say(answer): print(json.dumps(answer), flush=True)
+for line in sys.stdin:
+    asked = json.loads(line)
+    own = {"id": asked["id"]} if sys.argv[1] == "repeats" else {}
+    if asked["ask"] == "describe":
+        say({"subjects": [{"name": name, "claims": "bounded"} for name in ("late/twice", "late/honest")], **own})
+        continue
+    data = open(asked["in"], "rb").read()
+    begin = 10 + int.from_bytes(data[8:10], "little")
+    if asked["subject"] == "late/honest":
+        time.sleep(0.1)
+    with open(asked["out"], "wb") as out:  # one row of one term is its own sum
+        head = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }".ljust(117) + chr(10)
+        out.write(bytes([147]) + b"NUMPY" + bytes([1, 0]) + len(head).to_bytes(2, "little") + head.encode() + data[begin:])
+    say(own)
+    if asked["subject"] == "late/twice":
+        threading.Timer(0.05, say, [own]).start()
+"""
+
+
+def check_late_answers(folder):
+    """A second answer that comes while another subject is asked is the first one's, if answers repeat their question's number."""
+    (folder / "late.py").write_text(LATE)
+    for how in ("repeats", "is_old"):
+        code, out, err = verify("--exec", f"python3 {folder}/late.py {how}", "--fixtures", "normal/f32/sum/1x1/seed1", "--claims", "bounded", "--subjects", "late/*")
+        assert code == 99 and ("the program answered more than it was asked: again for late/twice" in out) == (how == "repeats"), (how, code, out, err)
+    code, out, err = verify("--exec", f"python3 {folder}/late.py repeats", "--fixtures", "normal/f32/sum/1x1/seed1", "--claims", "bounded", "--subjects", "late/honest")
+    assert code == 0 and "BROKEN" not in out, (code, out, err)
+
+
+def check_background(folder):
+    """A command has ended when its process has, though what it has started keeps its output open."""
+    (folder / "sums.py").write_text(SUMS)
+    begun = time.monotonic()
+    code, out, err = verify("--exec", f"(setsid sleep 5 &); python3 {folder}/sums.py {{in}} {{out}}", "--fixtures", "normal/f32/sum/1x1/seed1", "--claims", "bounded", "--timeout", "4")
+    assert code == 0 and "BROKEN" not in out and time.monotonic() - begun < 60, (code, out, err)
+
+
+SUMS = """
+import subprocess
+import sys
+data = open(sys.argv[1], "rb").read()
+head = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }".ljust(117) + chr(10)
+begin = 10 + int.from_bytes(data[8:10], "little")
+open(sys.argv[2], "wb").write(bytes([147]) + b"NUMPY" + bytes([1, 0]) + len(head).to_bytes(2, "little") + head.encode() + data[begin:])
+"""
+
+
+def check_file_size():
+    """The limit of a file's size holds for files in memory too."""
+    run = subprocess.run(["sh", "-c", 'ulimit -f 16 && exec "$@"', "sh", FOLDPROOF, "verify", "--engine", "host", "--subjects", "rows/par_16_determ", "--fixtures", "normal/f32/sum/*"], capture_output=True, text=True)
+    assert run.returncode == 99 and "File too large: raise the limit of a file's size (ulimit -f)" in run.stderr, run
+
+
 def check_engine():
     """A device's memory can't be put into a file."""
     code, out, err = verify("--exec", f"{MEDDLER} on_cuda", *FEW)
@@ -114,6 +172,9 @@ def main():
         check_input()
         check_launches(pathlib.Path(folder))
         check_flood(pathlib.Path(folder))
+        check_late_answers(pathlib.Path(folder))
+        check_background(pathlib.Path(folder))
+        check_file_size()
         check_engine()
     print("programs: what is not seen is skipped, what is seen is judged")
 

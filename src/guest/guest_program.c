@@ -1,6 +1,8 @@
 /* guest_program.c: guests that are programs in any language. They are asked over their standard input and output, with
  * a line of JSON each way; arrays pass through .npy files.
  *
+ * Each question also has an "id", a number, which the answer may repeat.
+ *
  *     {"ask": "describe"}  ->  {"name": "mine/sum", "dtypes": "f32,f64", ...}, the fields of foldproof_guest.h's table; or
  *                              {"subjects": [{...}, ...]}
  *     {"ask": "run", "subject": "mine/sum", "problem": "sum", "dtype": "f32", "accumulator": "f32", "result": "f32", "rows": 3,
@@ -268,12 +270,12 @@ static fold_status run_anew(const struct run *r) {
   struct fold_program p;
   if (r->call->launch.threads && !strstr(r->subject->guest->guest->what, THREADS))
     return fold_error(FOLD_UNSUPPORTED, "its command has no " THREADS);
-  char part[4096], *command = written_out(r);
+  char *command = written_out(r);
   if (command == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a command");
   fold_status status = fold_program_start(&p, command, false);
   free(command);
   FOLD_TRY(status);
-  while (fread(part, 1, sizeof part, p.from) > 0) continue;
+  fold_program_await(&p);
   return fold_program_ended(&p, true);
 }
 

@@ -118,8 +118,52 @@ static fold_status nonsense(struct fold_program *p, const char *line) {
   last_words(p, words);
   end(p);
   fold_program_ended(p, false);
-  return line ? fold_error(FOLD_ENVIRONMENT, "the program answered '%.80s', which is not a JSON object%s", line, words)
-              : fold_error(FOLD_ENVIRONMENT, "the program answered more than it was asked%s", words);
+  return fold_error(FOLD_ENVIRONMENT, "the program answered '%.80s', which is not a JSON object%s", line, words);
+}
+
+/* The program has answered once more than it was asked. The subject of that question is to blame, whatever runs now. */
+static fold_status answered_again(struct fold_program *p, const char *about) {
+  const fold_status status = fold_error(FOLD_ENVIRONMENT, "the program answered more than it was asked%s%s",
+                                        about[0] ? ": again for " : "", about);
+  char words[140];
+  last_words(p, words);
+  end(p);
+  fold_program_ended(p, false);
+  return words[0] ? fold_error(FOLD_ENVIRONMENT, "%.300s%s", status.text, words) : status;
+}
+
+/* Compares an answer's "id", which an older program has not, with the question's, and removes it. */
+static fold_status check_id(struct fold_program *p, json_t *answer) {
+  const json_t *id = json_object_get(answer, "id");
+  const json_int_t number = json_integer_value(id);
+  if (id && number != p->asked) return answered_again(p, number == p->asked - 1 ? p->about[number & 1] : "");
+  json_object_del(answer, "id");
+  return fold_ok();
+}
+
+static void number(struct fold_program *p, json_t *question) {
+  const char *subject = json_string_value(json_object_get(question, "subject"));
+  json_object_set_new(question, "id", json_integer(++p->asked));
+  snprintf(p->about[p->asked & 1], sizeof p->about[0], "%s", subject ? subject : "");
+}
+
+static bool has_ended(pid_t pid) {
+  siginfo_t info = {.si_pid = 0};
+  return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == pid;
+}
+
+void fold_program_await(struct fold_program *p) {
+  char part[4096];
+  struct pollfd answers = {.fd = p->answers, .events = POLLIN};
+  bool open = true;
+  while (!has_ended(p->pid)) {
+    if (!open) {
+      usleep(200); /* its output is closed, and it is about to end */
+    } else if (poll(&answers, 1, 2) > 0) {
+      open = read(p->answers, part, sizeof part) > 0;
+    }
+    forget_errors(p);
+  }
 }
 
 /* Whether the program has written something before it is asked: it may be in the buffer, read with the last answer, or
@@ -132,11 +176,12 @@ static bool has_said_more(struct fold_program *p) {
   return c != EOF;
 }
 
-fold_status fold_program_ask(struct fold_program *p, const json_t *question, json_t **answer) {
+fold_status fold_program_ask(struct fold_program *p, json_t *question, json_t **answer) {
   char *line = NULL;
   size_t room = 0;
   *answer = NULL;
-  if (has_said_more(p)) return nonsense(p, NULL);
+  if (has_said_more(p)) return answered_again(p, p->about[p->asked & 1]);
+  number(p, question);
   void (*pipes)(int) = signal(SIGPIPE, SIG_IGN); /* a program that is gone shows by giving no answer */
   json_dumpf(question, p->to, JSON_COMPACT);
   fputc('\n', p->to);
@@ -160,5 +205,7 @@ fold_status fold_program_ask(struct fold_program *p, const json_t *question, jso
       status = fold_error(FOLD_ENVIRONMENT, "the program answered over %d bytes in a line", LONGEST_ANSWER);
   }
   free(line);
+  if (status.code == FOLD_OK) status = check_id(p, *answer);
+  if (status.code != FOLD_OK) json_decref(*answer), *answer = NULL;
   return status;
 }

@@ -87,7 +87,14 @@ static fold_status ask(const struct fold_selection *selection, const struct proc
 }
 
 static fold_status lost(void) {
-  return fold_error(FOLD_ENVIRONMENT, "a new process's records are lost: %s", strerror(errno));
+  return fold_error(FOLD_ENVIRONMENT, "a new process's records are lost: %s%s", strerror(errno),
+                    errno == EFBIG ? ": raise the limit of a file's size (ulimit -f)" : "");
+}
+
+static bool write_all(int to, const char *bytes, size_t n) {
+  for (ssize_t done; n > 0; bytes += done, n -= (size_t)done)
+    if ((done = write(to, bytes, n)) < 0) return false;
+  return true;
 }
 
 /* Appends to the records that are there. */
@@ -100,7 +107,7 @@ static fold_status append(int records, int more, const struct process *how) {
       0)
     return lost();
   for (off_t at = 0; (n = pread(more, bytes, sizeof bytes, at)) > 0; at += n)
-    if (write(records, bytes, (size_t)n) != n) break;
+    if (!write_all(records, bytes, (size_t)n)) break;
   return n == 0 ? fold_ok() : lost();
 }
 
