@@ -105,3 +105,16 @@ Test(guest_guard, the_number_of_a_group_that_had_ended_before_another_was_noted_
     end(gone[i]);
   }
 }
+
+/* Nothing is noted in between; the system counts in hundredths of a second. */
+Test(guest_guard, the_number_of_a_group_that_ended_last_is_a_strangers) {
+  cr_assert_eq(fold_guest_guard(NULL, 0).code, FOLD_OK);
+  const pid_t gone = start_noted();
+  end(gone);
+  usleep(30000);
+  const pid_t stranger = start_stranger(gone);
+  if (stranger < 0) cr_skip_test("this user may not choose a process's number");
+  fold_guest_guard_end();
+  cr_expect(is_there(stranger), "%d was killed", stranger);
+  end(stranger);
+}

@@ -3,8 +3,10 @@
 #include "guest_guard.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -14,10 +16,32 @@
 enum { GROUPS = 1024, MOST_TIMES = 50, BETWEEN = 10000 /* microseconds */ };
 
 static struct shared {
-  _Atomic pid_t groups[GROUPS]; /* 0: none */
+  _Atomic pid_t groups[GROUPS];              /* 0: none */
+  _Atomic unsigned long long starts[GROUPS]; /* when their first processes have started; 0: not known */
   _Atomic bool over;
 } * shared;
 static pid_t owner, keeper;
+
+/* In the system's ticks; 0 if the process has ended, or there is no /proc. */
+static unsigned long long start_of(pid_t process) {
+  char path[32], text[512];
+  unsigned long long start = 0;
+  snprintf(path, sizeof path, "/proc/%d/stat", process);
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t n = file >= 0 ? read(file, text, sizeof text - 1) : -1;
+  if (file >= 0) close(file);
+  text[n > 0 ? n : 0] = '\0';
+  const char *name_end = strrchr(text, ')'); /* the name may hold anything */
+  if (name_end)
+    sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &start);
+  return start;
+}
+
+/* A group whose first process is another one than was noted has been given the number since. */
+static bool is_ours(int i) {
+  const unsigned long long noted = atomic_load(&shared->starts[i]), now = start_of(atomic_load(&shared->groups[i]));
+  return noted == 0 || now == 0 || noted == now;
+}
 
 /* Once a group is empty, the system may give its number to another one. */
 static bool is_empty(pid_t group) { return kill(-group, 0) != 0 && errno == ESRCH; }
@@ -25,7 +49,9 @@ static bool is_empty(pid_t group) { return kill(-group, 0) != 0 && errno == ESRC
 static void forget_empty(void) {
   for (int i = 0; i < GROUPS; i++) {
     pid_t there = atomic_load(&shared->groups[i]);
-    if (there && is_empty(there)) atomic_compare_exchange_strong(&shared->groups[i], &there, 0);
+    if (!there || (!is_empty(there) && is_ours(i))) continue;
+    atomic_store(&shared->starts[i], 0);
+    atomic_compare_exchange_strong(&shared->groups[i], &there, 0);
   }
 }
 
@@ -34,7 +60,9 @@ void fold_guest_guard_group(pid_t group) {
   forget_empty();
   for (int i = 0; i < GROUPS; i++) {
     pid_t none = 0;
-    if (atomic_compare_exchange_strong(&shared->groups[i], &none, group)) return;
+    if (!atomic_compare_exchange_strong(&shared->groups[i], &none, group)) continue;
+    atomic_store(&shared->starts[i], start_of(group));
+    return;
   }
 }
 
@@ -46,7 +74,7 @@ static void end_groups(void) {
     any = false;
     for (int i = 0; i < GROUPS; i++) {
       const pid_t group = atomic_load(&shared->groups[i]);
-      any |= group && kill(-group, SIGKILL) == 0;
+      any |= group && is_ours(i) && kill(-group, SIGKILL) == 0;
     }
   }
 }
