@@ -122,6 +122,8 @@ struct foldproof_verify_options {
    * [0]. */
   uint32_t backwards;
   uint32_t full; /* 1: a judgement has the bits of all rows, not only of the first 16, as goldens need [0] */
+  /* After so many seconds all that is left is skipped, with that reason; the shortest cases come first [0: no limit]. */
+  double seconds;
 };
 
 /* Receives one judgement, as a line of JSON like those of `foldproof verify --jsonl`; the text is valid only during the

@@ -98,6 +98,7 @@ struct foldproof_guest_subject {
   size_t (*scratch)(const struct foldproof_guest_call *call, void *context); /* bytes that a run needs; NULL: none */
   void *context;                                                             /* yours */
   uint32_t strides; /* 1: it takes inputs that are not contiguous, by the call's strides [0] */
+  uint32_t finite;  /* 1: it takes no NaN and no infinity: no input has them [0] */
 };
 
 struct foldproof_guest_table {

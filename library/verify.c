@@ -32,7 +32,9 @@ static fold_status selection_of(const struct foldproof_verify_options *o, struct
                                .n_npy = o->n_npy,
                                .npy_problem = fold_problem_find(o->problem ? o->problem : "sum"),
                                .repeats = o->repeats ? o->repeats : FOLD_REPEATS,
-                               .backwards = o->backwards};
+                               .backwards = o->backwards,
+                               .seconds = o->seconds > 0 ? o->seconds : 0};
+  if (s->seconds > 0) s->end = fold_now() + s->seconds;
   if (s->repeats > FOLD_REPEATS_MOST)
     return fold_error(FOLD_BAD_INPUT, "%u repeats: at most %d", s->repeats, FOLD_REPEATS_MOST);
   if (s->npy_problem == NULL) return fold_error(FOLD_BAD_INPUT, "no problem is called '%.60s'", o->problem);

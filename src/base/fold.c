@@ -59,7 +59,8 @@ int fold_exit_code(enum fold_code code) {
   switch (code) {
     case FOLD_OK: return 0;
     case FOLD_UNSUPPORTED: return 77;
-    case FOLD_ENVIRONMENT: return 99;
+    case FOLD_ENVIRONMENT:
+    case FOLD_FAILED: return 99;
     case FOLD_BAD_INPUT:
     case FOLD_NO_MEMORY: return 2;
   }

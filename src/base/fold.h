@@ -71,6 +71,7 @@ enum fold_code {
   FOLD_NO_MEMORY,   /* an allocation failed: exit 2 */
   FOLD_UNSUPPORTED, /* this build or subject does not do that: a skip, with its reason */
   FOLD_ENVIRONMENT, /* the machine failed (driver, device, child process): exit 99 */
+  FOLD_FAILED,      /* a guest's run says that it failed: exit 99 */
 };
 
 /* A status travels by value; `text` is one line of UTF-8 for a person, empty when code is FOLD_OK. */

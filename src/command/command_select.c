@@ -23,7 +23,9 @@ enum {
   AROUND,
   TWIN,
   GUEST,
-  EXEC
+  EXEC,
+  FINITE,
+  SECONDS
 };
 
 static const struct argp_option options[] = {
@@ -41,6 +43,9 @@ static const struct argp_option options[] = {
      "all other guests promise the bits of this subject (or ENGINE:NAME; claim same_bits_as). If two guests have one "
      "name, the second one's gets @2: --guest old.so --guest new.so --same-bits-as mine/sum",
      1},
+    {"finite", FINITE, NULL, 0, "guests take no NaN and no infinity: they get none", 1},
+    {"seconds", SECONDS, "N", 0,
+     "begin with the shortest cases, and after N seconds skip what is left, with that reason (default: no limit)", 1},
     {"fixtures", FIXTURES, "GLOBS", 0, "use only cases that match, by the name of the case, its fixture or its file",
      1},
     {"set", SET, "SET", 0,
@@ -109,6 +114,7 @@ static void check_idle(const struct fold_selection_options *o, struct argp_state
   if (fold_option_given(o, "op") && o->selection.n_npy == 0) argp_failure(state, 2, 0, "--op needs --npy");
   if (o->selection.twin && o->selection.n_guests == 0)
     argp_failure(state, 2, 0, "--same-bits-as needs --guest or --exec");
+  if (o->selection.finite && o->selection.n_guests == 0) argp_failure(state, 2, 0, "--finite needs --guest or --exec");
   if (o->selection.fixtures && o->selection.n_npy > 0)
     argp_failure(state, 2, 0, "--npy is judged instead of fixtures: --fixtures chooses nothing");
 }
@@ -152,6 +158,12 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case GUEST: add_guest(o, &fold_door_object, arg, state); return 0;
     case EXEC: add_guest(o, &fold_door_program, arg, state); return 0;
     case TWIN: s->twin = arg; return 0;
+    case FINITE: s->finite = true; return 0;
+    case SECONDS:
+      s->seconds_text = arg;
+      s->seconds = (double)fold_option_number(state, "--seconds", arg, 1000000);
+      if (s->seconds <= 0) argp_failure(state, 2, 0, "--seconds 0: at least 1");
+      return 0;
     case OP: s->npy_problem = fold_option_problem(state, arg); return 0;
     case AROUND: take_around(s, arg, state); return 0;
     case REPEATS:
@@ -272,6 +284,9 @@ fold_status fold_selection_open(struct fold_selection_options *o, const struct f
   if (claims && (s->claims = o->expanded = fold_claims_expand(claims)) == NULL)
     return fold_error(FOLD_NO_MEMORY, "not enough memory for a list of claims");
   o->registry = *own;
+  /* A new process runs each case once, and is waited for: it gets a part of the time. */
+  if (s->seconds > 0) s->end = fold_now() + s->seconds / (s->fresh ? 4 : 1);
+  for (size_t i = 0; i < s->n_guests; i++) o->guests[i].finite = s->finite;
   if (s->n_guests > 0 && !fold_option_given(o, "set")) s->set = "guests";
   FOLD_TRY(fold_selection_check(&(struct fold_selection){.claims = s->claims, .engine = -1}, own));
   if (s->twin && s->claims && !fold_glob_match(s->claims, "same_bits_as"))

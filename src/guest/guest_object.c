@@ -126,6 +126,7 @@ static json_t *entry_of(const struct foldproof_guest_subject *s) {
   set_text(entry, "method", s->method);
   json_object_set_new(entry, "scratch", json_boolean(s->scratch != NULL));
   json_object_set_new(entry, "strides", json_boolean(s->strides));
+  json_object_set_new(entry, "finite", json_boolean(s->finite));
   return entry;
 }
 
@@ -211,8 +212,8 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
   if (code == FOLDPROOF_GUEST_OK) return fold_ok();
   if (code == FOLDPROOF_GUEST_UNSUPPORTED)
     return fold_error(FOLD_UNSUPPORTED, "%s", why[0] ? why : "it does not take this case");
-  if (code == 1 && why[0]) return fold_error(FOLD_ENVIRONMENT, "%s", why); /* code 1 itself says nothing more */
-  return fold_error(FOLD_ENVIRONMENT, "it returned %d%s%s", code, why[0] ? ": " : "", why);
+  if (code == 1 && why[0]) return fold_error(FOLD_FAILED, "%s", why); /* code 1 itself says nothing more */
+  return fold_error(FOLD_FAILED, "it returned %d%s%s", code, why[0] ? ": " : "", why);
 }
 
 static size_t scratch(const struct fold_subject *subject, const struct fold_call *call) {

@@ -233,7 +233,7 @@ static fold_status ask_to_run(const struct run *r) {
   if (status.code == FOLD_OK) status = check_answer(answer);
   const char *why = reason_in(answer, "unsupported"), *error = reason_in(answer, "error");
   if (status.code == FOLD_OK && why) status = fold_error(FOLD_UNSUPPORTED, "%s", why);
-  if (status.code == FOLD_OK && error) status = fold_error(FOLD_ENVIRONMENT, "%s", error);
+  if (status.code == FOLD_OK && error) status = fold_error(FOLD_FAILED, "%s", error);
   fold_text_one_line(status.text);
   json_decref(question);
   json_decref(answer);

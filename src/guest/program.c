@@ -105,7 +105,8 @@ fold_status fold_program_ended(struct fold_program *p, bool well) {
   if (number)
     return fold_error(FOLD_ENVIRONMENT, "the program was killed by signal %d (%s)%s", number, strsignal(number), words);
   if (WEXITSTATUS(how) != 0 || !well)
-    return fold_error(FOLD_ENVIRONMENT, "the program ended with exit code %d%s", WEXITSTATUS(how), words);
+    return fold_error(well ? FOLD_FAILED : FOLD_ENVIRONMENT, "the program ended with exit code %d%s", WEXITSTATUS(how),
+                      words);
   return fold_ok();
 }
 

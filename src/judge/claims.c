@@ -90,7 +90,7 @@ void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, 
   struct fold_evidence evidence = fold_trial_evidence(trial);
   *finding = fold_finding_open(trial->c->rows);
   trial->why = claim->id;
-  trial->has_refuting = false;
+  trial->has_refuting = trial->cut = false;
   trial->sides.n = 0;
   fold_watch_judging(claim->id + 1u);
   const char *why = trial->subject->unseen ? trial->subject->unseen[claim->id] : NULL;
@@ -103,6 +103,7 @@ void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, 
     claim->runs(trial, finding);
   if (claim->results && finding->verdict == FOLD_HELD) judge_moved(claim, trial, finding);
   fold_judge_steady(trial, finding);
+  if (trial->cut && finding->verdict != FOLD_REFUTED) fold_find_failed(finding, fold_left_out(trial->seconds));
   if (claim->id != FOLD_KEEPS_INPUT) fold_judge_tell_input(trial, finding);
   fold_watch_judging(0);
   if (claim->by_order && finding->verdict == FOLD_HELD) finding->telling = trial->telling;

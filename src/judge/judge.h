@@ -66,6 +66,9 @@ struct fold_trial {
   struct fold_truths *truths;
   const struct fold_fresh *fresh;
   unsigned repeats;                 /* of run_to_run */
+  double seconds, end;              /* the time limit, and when it ends (fold_now); 0: there is none */
+  bool cut;                         /* by that the claim at hand was not judged to its end */
+  bool finite;                      /* no NaN or infinity is put into the input: the subject takes none */
   bool spared;                      /* its repeats on a busy machine: some cases like it have them */
   const struct fold_around *around; /* of batch_invariant */
   uint64_t input_hash;              /* before the base run */
@@ -90,6 +93,10 @@ struct fold_trial {
   void *second;         /* results of the second input's base run (vary.h) */
   void *other;          /* room for the results of a judge's own run */
 };
+
+/* How the reasons begin of what a time limit leaves out. */
+#define FOLD_LEFT_OUT "left out: the time limit of "
+fold_status fold_left_out(double seconds);
 
 typedef void fold_judge_runs(struct fold_trial *trial, struct fold_finding *finding);
 
@@ -149,6 +156,11 @@ enum fold_dtype fold_trial_result_dtype(const struct fold_trial *trial);
 fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
                            void *got);
 /* The same of rows x cols terms from element `first` of each input on. */
+/* A term that changes the sum which it gets into: `term`, which is NaN or infinite, or in its place, where the subject takes
+ * finite terms alone, a number with its sign whose square does not overflow. */
+uint64_t fold_trial_poke(const struct fold_trial *trial, double term);
+/* Whether a run with such terms in a finite input failed because of these, so that it is to be made again without. */
+bool fold_trial_spares_it(struct fold_trial *trial, fold_status status);
 fold_status fold_trial_run_part(struct fold_trial *trial, size_t first, size_t rows, size_t cols, void *got);
 /* Judges do not lay rows of more terms than this anew in other places and batches. */
 enum { FOLD_ROW_TERMS = 1 << 18 };
@@ -176,9 +188,9 @@ fold_status fold_trial_refill(struct fold_trial *trial);
 fold_status fold_trial_look_at_input(struct fold_trial *trial);
 /* The first run of the trial's subject that did it; NULL where none did. */
 const struct fold_logged *fold_trial_find(const struct fold_trial *trial, enum fold_deed deed);
-/* Runs an input in which term `at` is NaN (for max and min an infinity), at the same address, into trial->other; then
- * puts the input back. *kept: the result was one stored from an earlier run, found by the input's address or by a part
- * of it. */
+/* Runs an input in which term `at` is NaN (for max and min an infinity; for a subject that takes finite terms alone a large
+ * number), at the same address, into trial->other; then puts the input back. *kept: the result was one stored from an earlier
+ * run, found by the input's address or by a part of it. */
 fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *kept);
 /* Runs again with another poison, to tell a result that was not written from one that equals the poison by chance. */
 fold_status fold_trial_confirm_unwritten(struct fold_trial *trial, struct fold_rig *rig,

@@ -7,16 +7,18 @@
 #include "bits.h"
 #include "sweep.h"
 
-/* Terms that change the sum which they get into, whatever it was. */
-static void fill_with(enum fold_dtype dtype, void *row, size_t cols, double term) {
-  const uint64_t bits = fold_bits_from_double(dtype, term);
+/* Terms that change the sum which they get into. */
+static void fill_with(const struct fold_trial *trial, void *row, size_t cols, double term) {
+  const enum fold_dtype dtype = trial->c->dtype;
+  const uint64_t bits = fold_trial_poke(trial, term);
   for (size_t i = 0; i < cols; i++) fold_bits_store(dtype, row, i, bits);
 }
 
 /* Every second row becomes NaN or infinities in turn, beginning with the first. */
-static void spoil_others(const struct fold_case *c, unsigned char *input) {
+static void spoil_others(const struct fold_trial *trial, unsigned char *input) {
+  const struct fold_case *c = trial->c;
   const size_t row = c->cols * fold_dtype_size(c->dtype);
-  for (size_t r = 0; r < c->rows; r += 2) fill_with(c->dtype, input + r * row, c->cols, r % 4 ? INFINITY : NAN);
+  for (size_t r = 0; r < c->rows; r += 2) fill_with(trial, input + r * row, c->cols, r % 4 ? INFINITY : NAN);
 }
 
 /* Runs the rows beside spoilt ones, into trial->other, and puts the input back. */
@@ -28,7 +30,7 @@ static fold_status run_spoilt(struct fold_trial *trial) {
   for (unsigned k = 0; k < trial->rig->inputs; k++) {
     unsigned char *input = fold_rig_input_at(trial->rig, k);
     memcpy(kept + k * nbytes, input, nbytes);
-    spoil_others(c, input);
+    spoil_others(trial, input);
   }
   fold_status status = fold_rig_load(trial->rig);
   if (status.code == FOLD_OK) status = fold_trial_run_part(trial, 0, c->rows, c->cols, trial->other);
@@ -42,7 +44,8 @@ static fold_status run_spoilt(struct fold_trial *trial) {
  * row's, were it as a multiple of 0. */
 static bool judge_beside_spoilt(struct fold_trial *trial, struct fold_finding *finding) {
   const size_t rows = trial->c->rows, size = fold_dtype_size(fold_trial_result_dtype(trial));
-  const fold_status status = run_spoilt(trial);
+  fold_status status = run_spoilt(trial);
+  if (fold_trial_spares_it(trial, status)) status = run_spoilt(trial);
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
     return false;
@@ -50,7 +53,8 @@ static bool judge_beside_spoilt(struct fold_trial *trial, struct fold_finding *f
   for (size_t r = 0; r < rows; r += 2)
     memcpy((unsigned char *)trial->other + r * size, (const unsigned char *)trial->got + r * size, size);
   const bool same = fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, rows,
-                                   "different bits beside rows of NaN and of infinities");
+                                   trial->finite ? "different bits beside rows of large numbers"
+                                                 : "different bits beside rows of NaN and of infinities");
   finding->comparisons -= (rows + 1) / 2; /* the spoilt rows */
   return same;
 }
@@ -111,15 +115,15 @@ static void copy_reversed(unsigned char *to, const unsigned char *from, size_t n
  * changes if a neighbour's term is taken, or the first row for all, or if something of a special sum is left. */
 enum { SECOND = 1, THIRD = 2, FOURTH = 3 };
 
-static void lay_batch(unsigned char *to, const void *row, size_t cols, enum fold_dtype dtype) {
-  const size_t size = fold_dtype_size(dtype);
+static void lay_batch(const struct fold_trial *trial, unsigned char *to, const void *row) {
+  const size_t size = fold_dtype_size(trial->c->dtype), cols = trial->c->cols;
   for (size_t r = 0; r < BATCH; r++, to += cols * size)
     if (r == THIRD || r == FOURTH)
       memcpy(to, row, cols * size);
     else if (r > FOURTH)
       copy_reversed(to, row, cols, size);
     else
-      fill_with(dtype, to, cols, r == SECOND ? NAN : INFINITY);
+      fill_with(trial, to, cols, r == SECOND ? NAN : INFINITY);
 }
 
 /* Opened once for a case. */
@@ -132,7 +136,7 @@ static fold_status open_batch(struct fold_trial *trial) {
   batch->ranks = trial->rig->ranks;
   batch->problem = trial->rig->problem;
   for (unsigned k = 0; k < batch->inputs; k++)
-    lay_batch(fold_rig_input_at(batch, k), fold_rig_input_at(trial->rig, k), c->cols, c->dtype);
+    lay_batch(trial, fold_rig_input_at(batch, k), fold_rig_input_at(trial->rig, k));
   return fold_rig_load(batch);
 }
 
@@ -143,13 +147,20 @@ static void take_place(struct fold_trial *trial, size_t row, const char *at) {
   fold_trial_take_sides(trial, trial->c->cols, &own, &among);
 }
 
-static void judge_row_in_batch(struct fold_trial *trial, struct fold_finding *finding) {
-  const struct fold_case *c = trial->c;
-  uint64_t got[BATCH];
-  struct fold_request request = {.op = c->op, .rows = BATCH, .cols = c->cols, .poison = 0x6b};
-  fold_status status = open_batch(trial);
+static fold_status run_batch(struct fold_trial *trial, uint64_t got[BATCH]) {
+  const struct fold_request request = {.op = trial->c->op, .rows = BATCH, .cols = trial->c->cols, .poison = 0x6b};
+  FOLD_TRY(open_batch(trial));
   trial->batch->last = trial->rig->last; /* the same subject goes on, in other memory */
-  if (status.code == FOLD_OK) status = fold_trial_run(trial, trial->batch, &request, got);
+  return fold_trial_run(trial, trial->batch, &request, got);
+}
+
+static void judge_row_in_batch(struct fold_trial *trial, struct fold_finding *finding) {
+  uint64_t got[BATCH];
+  fold_status status = run_batch(trial, got);
+  if (fold_trial_spares_it(trial, status)) {
+    fold_rig_close(trial->batch);
+    status = run_batch(trial, got);
+  }
   if (status.code != FOLD_OK || fold_trial_find(trial, FOLD_DID_WRITE_INPUT)) fold_rig_close(trial->batch);
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);

@@ -94,8 +94,11 @@ void fold_judge_fresh_process(struct fold_trial *trial, struct fold_finding *fin
     fold_find_skipped(finding, "no other process was asked");
   } else if (!fold_fresh_find(trial->fresh, trial->subject->name, trial->subject->engine, trial->c->name, &theirs,
                               &traces, &why)) {
-    snprintf(finding->reason, sizeof finding->reason, "the other process gave no result%s%.150s", why ? ": " : "",
-             why ? why : ""); /* the verdict stays broken, as it is until a judge says otherwise */
+    if (why && strncmp(why, FOLD_LEFT_OUT, strlen(FOLD_LEFT_OUT)) == 0)
+      fold_find_skipped(finding, "%.150s", why);
+    else
+      snprintf(finding->reason, sizeof finding->reason, "the other process gave no result%s%.150s", why ? ": " : "",
+               why ? why : ""); /* the verdict stays broken, as it is until a judge says otherwise */
   } else {
     char what[160];
     snprintf(what, sizeof what, "a new process gave results of hash 0x%016llx, this one 0x%016llx%s%.60s",

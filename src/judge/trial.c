@@ -45,9 +45,13 @@ static fold_status run_elsewhere(struct fold_trial *trial, struct fold_rig *rig,
   return fold_ok();
 }
 
+fold_status fold_left_out(double seconds) { return fold_error(FOLD_UNSUPPORTED, FOLD_LEFT_OUT "%g s", seconds); }
+
 /* Enters the run as the last of the log. */
 static fold_status run_in(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
                           void *got) {
+  trial->cut |= trial->end > 0 && fold_now() > trial->end;
+  if (trial->cut) return fold_left_out(trial->seconds);
   struct fold_logged run = {trial->subject, trial->why, {0}};
   fold_status status = rig == trial->rig ? fold_rig_run(rig, trial->subject, request, got, &run.traces)
                                          : run_elsewhere(trial, rig, request, got, &run.traces);
@@ -165,9 +169,21 @@ fold_status fold_trial_look_at_input(struct fold_trial *trial) {
   return fold_ok();
 }
 
-/* A term that alone decides a row's result. */
-static uint64_t absorber(enum fold_dtype dtype, enum fold_op op) {
-  return fold_bits_from_double(dtype, op == FOLD_MAX ? INFINITY : op == FOLD_MIN ? -INFINITY : NAN);
+uint64_t fold_trial_poke(const struct fold_trial *trial, double term) {
+  const enum fold_dtype dtype = trial->c->dtype;
+  const double finite = ldexp(signbit(term) ? -1 : 1, fold_format_of(dtype).emax / 2);
+  return fold_bits_from_double(dtype, trial->finite ? finite : term);
+}
+
+bool fold_trial_spares_it(struct fold_trial *trial, fold_status status) {
+  if (trial->finite || !trial->subject->guest || status.code != FOLD_UNSUPPORTED) return false;
+  return trial->finite = true;
+}
+
+/* A term that alone decides a row's result, if it is not finite. */
+static uint64_t absorber(const struct fold_trial *trial) {
+  const enum fold_op op = trial->c->op;
+  return fold_trial_poke(trial, op == FOLD_MAX ? (double)INFINITY : op == FOLD_MIN ? -(double)INFINITY : (double)NAN);
 }
 
 /* One row's result for the input as it is in the rig. */
@@ -193,8 +209,9 @@ static fold_status negate_others(struct fold_trial *trial, size_t at) {
 /* Tells a subject that never looks at the term from one that returned a stored result. For an input that differs in
  * every other term and lies where none has been there is no stored result. So only a subject that looks at the term
  * gives `bits` there. */
+enum { NOWHERE_ELSE = 11 }; /* no other run has this shift */
+
 static fold_status looks_at(struct fold_trial *trial, size_t at, size_t row, uint64_t bits, bool *looks) {
-  enum { NOWHERE_ELSE = 11 }; /* no other run has this shift */
   uint64_t got = 0;
   FOLD_TRY(negate_others(trial, at));
   FOLD_TRY(fold_rig_move(trial->rig, NOWHERE_ELSE));
@@ -205,10 +222,20 @@ static fold_status looks_at(struct fold_trial *trial, size_t at, size_t row, uin
   return status;
 }
 
-fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *kept) {
+/* A finite term need not change the result. One that was stored is told by the same input elsewhere, which gives another one. */
+static fold_status differs_elsewhere(struct fold_trial *trial, size_t row, uint64_t bits, bool *differs) {
+  uint64_t got = 0;
+  FOLD_TRY(fold_rig_move(trial->rig, NOWHERE_ELSE));
+  fold_status status = result_of(trial, row, &got);
+  FOLD_TRY(fold_rig_move(trial->rig, 0));
+  *differs = !fold_bits_same(fold_trial_result_dtype(trial), got, bits);
+  return status;
+}
+
+static fold_status run_foreign(struct fold_trial *trial, size_t at, bool *kept) {
   const struct fold_case *c = trial->c;
   const enum fold_dtype result = fold_trial_result_dtype(trial);
-  uint64_t former, got = 0, poked, term = absorber(c->dtype, c->op);
+  uint64_t former, got = 0, poked, term = absorber(trial);
   const uint64_t bits = fold_bits_from_double(result, fold_bits_to_double(c->dtype, term));
   size_t row = at % fold_trial_terms(trial) / c->cols;
   uint64_t base = fold_bits_load(result, trial->got, row);
@@ -216,11 +243,17 @@ fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *ke
   trial->foreign++;
   FOLD_TRY(fold_rig_poke(trial->rig, at, term, &former));
   fold_status status = result_of(trial, row, &got);
-  bool suspect = fold_bits_same(result, got, base) && !fold_bits_same(result, got, bits);
-  if (status.code == FOLD_OK && suspect) status = looks_at(trial, at, row, bits, kept);
+  bool suspect = fold_bits_same(result, got, base) && (trial->finite || !fold_bits_same(result, got, bits));
+  if (status.code == FOLD_OK && suspect)
+    status = trial->finite ? differs_elsewhere(trial, row, base, kept) : looks_at(trial, at, row, bits, kept);
   FOLD_TRY(fold_rig_poke(trial->rig, at, former, &poked));
   FOLD_TRY(status);
   return fold_trial_find(trial, FOLD_DID_WRITE_INPUT) ? fold_trial_refill(trial) : fold_ok();
+}
+
+fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *kept) {
+  const fold_status status = run_foreign(trial, at, kept);
+  return fold_trial_spares_it(trial, status) ? run_foreign(trial, at, kept) : status;
 }
 
 fold_status fold_trial_run_part(struct fold_trial *trial, size_t first, size_t rows, size_t cols, void *got) {

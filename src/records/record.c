@@ -270,6 +270,7 @@ static void set_asked(json_t *line, const struct fold_judgement *j) {
   json_t *object = json_object();
   if (asked->repeats) json_object_set_new(object, "repeats", json_integer(asked->repeats));
   if (asked->strict) json_object_set_new(object, "strict", json_true());
+  if (asked->finite) json_object_set_new(object, "finite", json_true());
   if (asked->ranks && *asked->ranks) json_object_set_new(object, "ranks", text_value(asked->ranks));
   if (asked->launch && *asked->launch) json_object_set_new(object, "launch", text_value(asked->launch));
   if (asked->timeout && *asked->timeout) json_object_set_new(object, "timeout", text_value(asked->timeout));

@@ -57,6 +57,7 @@ void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *j, co
                     bool strict) {
   fold_asked_world(asked, j->subject->engine, selection);
   asked->strict = strict && j->known;
+  asked->finite = selection->finite;
   if (j->claim->id == FOLD_RUN_TO_RUN && selection->repeats != FOLD_REPEATS) asked->repeats = selection->repeats;
   if (j->claim->id == FOLD_SAME_BITS_AS) asked->twin = selection->twin;
   if (j->claim->id == FOLD_BATCH_INVARIANT) asked->around = selection->around_text;
@@ -100,6 +101,7 @@ static void add_asked(struct fold_options *options, const struct fold_replay *r,
   add_said(options, "--same-bits-as", r->asked.twin);
   add_said(options, "--around", r->asked.around);
   if (r->asked.strict) fold_options_add(options, "--strict", NULL);
+  if (r->asked.finite) fold_options_add(options, "--finite", NULL);
   add_said(options, "--ranks", r->ranks ? ranks : r->asked.ranks);
   add_said(options, "--launch", r->asked.launch);
   add_said(options, "--timeout", r->asked.timeout);

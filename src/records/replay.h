@@ -11,7 +11,7 @@
  * numbers of rows, strictness about known defects, and the world. */
 struct fold_asked {
   unsigned repeats;
-  bool strict;
+  bool strict, finite;
   const char *ranks, *launch, *timeout, *around, *twin;
   const char *python; /* the line of Python that judges a callable's case again */
   const json_t

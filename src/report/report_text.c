@@ -64,6 +64,7 @@ struct fold_asked fold_asked_recorded(const json_t *record) {
   const json_int_t most = UINT32_MAX, n = json_integer_value(repeats);
   return (struct fold_asked){.repeats = n > 0 && n <= most ? (unsigned)n : 0,
                              .strict = json_is_true(json_object_get(object, "strict")),
+                             .finite = json_is_true(json_object_get(object, "finite")),
                              .ranks = fold_record_text(object, "ranks"),
                              .launch = fold_record_text(object, "launch"),
                              .timeout = fold_record_text(object, "timeout"),

@@ -5,6 +5,7 @@
 #include "late.h"
 #include "surroundings.h"
 #include "rig_private.h"
+#include "rig_takes.h"
 #include "rig_world.h"
 #include "soil.h"
 #include "watch.h"
@@ -389,11 +390,13 @@ fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subjec
     rig->runs = 0;
     rig->left_some = false;
   }
+  FOLD_TRY(fold_rig_check_terms(rig, subject, request));
   rig->last = subject;
   rig->runs++;
   FOLD_TRY(fold_surroundings_keep(rig->ops->is_host));
   if (rig->ops->is_host && !rig->hashed) rig->hash = fold_rig_hash_host(rig);
   rig->hashed = true;
   bool flush = request->placement != FOLD_PLACED;
-  return (flush ? run_flush : run_laid)(rig, subject, request, got, traces);
+  const fold_status status = (flush ? run_flush : run_laid)(rig, subject, request, got, traces);
+  return status.code == FOLD_FAILED ? fold_rig_explain_failure(rig, request, status) : status;
 }

@@ -33,6 +33,8 @@ static const char **command_line(const struct fold_selection *s, const struct pr
   if (how->backwards) fold_options_add(&options, "--backwards", NULL);
   fold_options_add(&options, "--jsonl", path);
   fold_options_add(&options, "--fresh", how->of_threads ? "threads" : s->probe ? "probed" : "promised");
+  if (s->finite) fold_options_add(&options, "--finite", NULL);
+  if (s->seconds > 0) fold_options_add(&options, "--seconds", s->seconds_text);
   for (size_t i = 0; i < s->n_guests; i++) fold_options_add(&options, s->guests[i].door->option, s->guests[i].what);
   fold_options_add_job(
       &options, &(struct fold_job){.subjects = s->subjects,

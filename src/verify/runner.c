@@ -341,6 +341,9 @@ static fold_status judge_subject(const struct fold_round *round, struct opened *
                              .fresh = round->fresh,
                              .repeats = round->selection->repeats,
                              .spared = is_spared(round, subject),
+                             .finite = subject->finite,
+                             .seconds = round->selection->seconds,
+                             .end = round->selection->end,
                              .around = &round->selection->around,
                              .input_hash = opened->input_hash,
                              .asked = claims_asked(round),
@@ -406,6 +409,10 @@ static fold_status check_patience(const struct fold_round *round) {
   return fold_error(FOLD_ENVIRONMENT, "not run: it crashed or hung in other cases for %.0f s in all", lost);
 }
 
+static fold_status check_time(const struct fold_selection *selection) {
+  return selection->end > 0 && fold_now() > selection->end ? fold_left_out(selection->seconds) : fold_ok();
+}
+
 /* Judges make dozens of runs of a case; to record it takes one. */
 static fold_status check_length(const struct fold_round *round, const struct opened *opened) {
   const struct fold_subject *subject = &round->registry->subjects[round->place.subject];
@@ -417,9 +424,11 @@ static fold_status check_length(const struct fold_round *round, const struct ope
 static fold_status run_subject(struct fold_round *round, struct opened *opened) {
   const struct fold_sink *sink = round->sink;
   const enum fold_engine engine = round->registry->subjects[round->place.subject].engine;
+  fold_status willing = check_time(round->selection);
+  if (willing.code != FOLD_OK) return fold_round_fail(round, round->place, 0, FOLD_CLAIMS, willing, NULL);
   FOLD_TRY(open_engine(opened, engine));
   round->input_hash = opened->input_hash;
-  fold_status willing = check_patience(round);
+  willing = check_patience(round);
   if (willing.code == FOLD_OK && opened->ready[engine].code == FOLD_OK) willing = check_length(round, opened);
   if (willing.code != FOLD_OK) return fold_round_fail(round, round->place, 0, FOLD_CLAIMS, willing, NULL);
   if (sink->trial) FOLD_TRY(sink->trial(sink->context, round->place, round->input_hash));

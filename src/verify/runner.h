@@ -27,9 +27,13 @@ struct fold_selection {
   const struct fold_guest
       *guests; /* where there are any, only their subjects are meant unless `subjects` says otherwise */
   size_t n_guests;
-  bool probe;     /* judge claims that are not promised too */
-  bool fresh;     /* for a process that has the same fixtures, which it has read whole (fresh.c) */
-  bool backwards; /* the last case first, and of each the last subject (fresh.c) */
+  bool finite;              /* the guests take finite terms alone */
+  double seconds;           /* for all; 0: as long as it takes. Else the shortest cases come first, */
+  double end;               /* and from this time on (fold_now) the others are left out */
+  const char *seconds_text; /* as the user wrote it */
+  bool probe;               /* judge claims that are not promised too */
+  bool fresh;               /* for a process that has the same fixtures, which it has read whole (fresh.c) */
+  bool backwards;           /* the last case first, and of each the last subject (fresh.c) */
 };
 
 /* One claim of one subject on one case. */

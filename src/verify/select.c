@@ -131,6 +131,13 @@ static fold_status check_around(const struct fold_selection *selection, const st
   return fold_ok();
 }
 
+/* The shortest first, which name decides among equals. */
+static int by_terms(const void *a, const void *b) {
+  const struct fold_case *one = a, *other = b;
+  const size_t n = one->rows * one->cols, m = other->rows * other->cols;
+  return n != m ? (n > m) - (n < m) : strcmp(one->name, other->name);
+}
+
 static fold_status select_cases(const struct fold_selection *selection, unsigned ranks, struct fold_cases *cases) {
   for (size_t i = 0; i < selection->n_npy; i++)
     FOLD_TRY(fold_cases_add_npy(selection->npy[i], selection->npy_problem, ranks, cases));
@@ -145,6 +152,7 @@ static fold_status select_cases(const struct fold_selection *selection, unsigned
 
 fold_status fold_select_cases(const struct fold_selection *selection, unsigned ranks, struct fold_cases *cases) {
   FOLD_TRY(select_cases(selection, ranks, cases));
+  if (selection->seconds > 0) qsort(cases->at, cases->n, sizeof *cases->at, by_terms);
   if (selection->backwards) fold_list_reverse(cases->at, cases->n, sizeof *cases->at);
   return check_around(selection, cases);
 }
