@@ -21,7 +21,7 @@ from typing import Any, Callable, Dict, Iterator, List, Tuple
 
 from . import _library
 from ._replay import place_of
-from ._result import Record
+from ._result import LEFT_OUT, Record
 from ._rows import first_difference
 
 _TO_IMPORT = 100  # seconds, in addition to the limit for a case
@@ -102,7 +102,9 @@ def _ask(spec: Dict[str, Any]) -> Tuple[Dict[Key, Record], str]:
 def _settle(record: Record, other: Record | None, why: str) -> None:
     """Turns a skipped judgement into the verdict that follows from the results of both processes."""
     record.pop("reason", None)
-    if other is None or "results_xxh3" not in other:  # there its own claim of a new process is skipped, if the run gave results
+    if other is not None and other.get("reason", "").startswith(LEFT_OUT):
+        record.update(verdict="skipped", reason=other["reason"])
+    elif other is None or "results_xxh3" not in other:  # there its own claim of a new process is skipped, if the run gave results
         said = other.get("reason") if other else why
         record.update(verdict="broken", reason=said or "the new process did not come to this case")
     elif other["input_xxh3"] != record["input_xxh3"]:
@@ -125,7 +127,7 @@ def _to_import(fn: Callable[..., Any]) -> Tuple[str, str]:
     return module, name
 
 
-def judge(fn: Callable[..., Any], asked: Dict[str, Any], judgements: List[Record]) -> None:
+def judge(fn: Callable[..., Any], asked: Dict[str, Any], judgements: List[Record], npy: List[str]) -> None:
     """Settles the skipped judgements of fresh_process if the callable can be imported; else adds the reason why it can't."""
     waiting = [r for r in judgements if r["claim"] == "fresh_process" and r["verdict"] == "skipped" and "results_xxh3" in r]
     if not waiting:
@@ -136,9 +138,9 @@ def judge(fn: Callable[..., Any], asked: Dict[str, Any], judgements: List[Record
         for record in waiting:
             record["reason"] = f"no new process can import it: {error}"
         return
-    asked = {key: value for key, value in asked.items() if value is not None and key != "same_bits_as"}
-    place = {"module": module, "name": name, "path": sys.path}
-    cases = sorted({record["case"] for record in waiting})
+    asked = {key: value for key, value in asked.items() if value is not None and key not in ("same_bits_as", "data", "axis")}
+    place = {"module": module, "name": name, "path": sys.path, "npy": npy}
+    cases = None if npy else sorted({record["case"] for record in waiting})
     try:
         found, why = _ask({**place, "asked": asked, "cases": cases})
     except OSError as error:  # such as too many open files, if the callable keeps each of its own
@@ -156,8 +158,8 @@ def _find_rows(fn: Callable[..., Any], asked: Dict[str, Any], refuted: List[Reco
     from ._verify import judge as judge_callable
 
     here: Dict[Key, Any] = {}
-    cases = sorted({record["case"] for record in refuted})
-    again = judge_callable(fn, claims="fresh_process", only="fresh_process", fixtures=cases, _take=lambda record: None, _results=here, **asked)
+    cases = None if place["npy"] else sorted({record["case"] for record in refuted})
+    again = judge_callable(fn, claims="fresh_process", only="fresh_process", fixtures=cases, _take=lambda record: None, _results=here, _npy=place["npy"], **asked)
     hashes = {(r["case"], r["dtype"]): r.get("results_xxh3") for r in again.judgements}
     there, _ = _ask({**place, "asked": asked, "cases": cases, "whole": True})
     for record in refuted:
@@ -229,7 +231,8 @@ def main() -> None:
             to.write(json.dumps({key: record[key] for key in kept if key in record}) + "\n")
 
         # Of this claim a case is run once.
-        judge_callable(_after_another(found), claims="fresh_process", only="fresh_process", fixtures=spec["cases"], _take=tell, _backwards=True, _results=whole, **spec["asked"])
+        judge_callable(_after_another(found), claims="fresh_process", only="fresh_process", fixtures=spec["cases"], _take=tell, _backwards=True, _results=whole, _npy=spec["npy"],
+                       **spec["asked"])
 
 
 if __name__ == "__main__":

@@ -68,6 +68,9 @@ def golden(
     claims = asked.pop("claims", None) or ("run_to_run" if of_rows else "bounded",)
     claims = claims.split(",") if isinstance(claims, str) else list(claims)
     claims += [claim for claim in ("run_to_run", "replays" if asked.get("order") else "", "same_bits_as" if asked.get("same_bits_as") else "") if claim and claim not in claims]
+    data = asked.get("data")
+    if data is not None and not all(isinstance(x, (str, os.PathLike)) for x in (data if isinstance(data, list) else [data])):
+        raise ValueError("a golden has to find its input again: write the array to a .npy file, and say data='PATH.npy'")
     result = judge(fn, claims=claims, only=claims, _full=True, **asked).check()
     framework = _arrays.pick(asked.get("like"), asked.get("device") == "cuda")
     folder = str(Path(folder).resolve())

@@ -53,6 +53,7 @@ class Subject(ctypes.Structure):
         ("scratch", c_void_p),
         ("context", c_void_p),
         ("strides", c_uint32),
+        ("finite", c_uint32),
     ]
 
 
@@ -78,6 +79,7 @@ class Options(ctypes.Structure):
         ("n_unseen", c_size_t),
         ("backwards", c_uint32),
         ("full", c_uint32),
+        ("seconds", c_double),
     ]
 
 

@@ -123,12 +123,13 @@ def code_of(fn: Any, unknown: str) -> Code:
     return Code(name) if module in ("__main__", "builtins") else Code(f"{module}.{name}", (module,))
 
 
-def call_of(fn: Code, asked: Dict[str, Any]) -> str:
-    """The line; `asked` has verify's keywords, None for the defaults."""
+def call_of(fn: Code, asked: Dict[str, Any], data: str = "") -> str:
+    """The line; `asked` has verify's keywords, None for the defaults. `data`: what the caller's array is, if it is judged on one."""
     known = {key: value for key, value in asked.items() if value is not None}
     codes = [fn] + [value for value in known.values() if isinstance(value, Code)]
     imports = dict.fromkeys(["foldproof"] + [name for code in codes for name in code.imports])
     words = ", ".join([str(fn)] + [f"{key}={value!r}" for key, value in known.items()])
-    yours = [str(code) for code in codes if code.unknown]
+    yours = [str(code) for code in codes if code.unknown and code is not known.get("data")]
     told = f"  # {' and '.join(yours)}: your callable{'s' if len(yours) > 1 else ''}, of which no text was found" if yours else ""
+    told += f"  # data: your array, {data}" if isinstance(known.get("data"), Code) else ""
     return f"import {', '.join(imports)}; foldproof.verify({words}){told}"

@@ -29,6 +29,8 @@ def _number(bits: str, dtype: str) -> str:
     code, digits = _FORMATS[dtype]
     return f"{bits} ({struct.unpack('>' + code, pattern)[0]:.{digits}g})"
 
+LEFT_OUT = "left out: the time limit of "  # as the library says it
+
 
 class Failure(AssertionError):
     """A call of verify failed: `record` is the first failed judgement, as `foldproof verify --jsonl` writes it; `result` holds all of them."""
@@ -93,6 +95,11 @@ class Result:
             of_claim = verdicts.setdefault(record["claim"], {})
             of_claim[record["verdict"]] = of_claim.get(record["verdict"], 0) + 1
         return verdicts
+
+    @property
+    def left_out(self) -> Dict[str, int]:
+        """How many cases of each claim were left out because of the time limit."""
+        return dict(Counter(r["claim"] for r in self.judgements if r["verdict"] == "skipped" and r.get("reason", "").startswith(LEFT_OUT)))
 
     @property
     def untried(self) -> List[str]:
@@ -180,7 +187,10 @@ class Result:
     def replay(self, record: Record) -> str:
         """A line of Python that judges the record's claim on its case, and nothing else."""
         asked = dict(self._asked, dtypes=record["dtype"], claims=record["claim"], only=record["claim"], fixtures=record["case"])
-        return call_of(self._fn, asked)
+        if "data" not in asked:
+            return call_of(self._fn, asked)
+        asked.update(fixtures=None, data=asked["data"] if record["case"].startswith("data:") else record["case"][4:].rsplit("/", 3)[0])
+        return call_of(self._fn, asked, f"{record['rows']} x {record['cols']} {record['dtype']}, XXH3 {record['input_xxh3']}")
 
     def _describe(self, record: Record) -> str:
         shape = f"{record['rows']} x {record['cols']} {record['dtype']}"
@@ -196,6 +206,9 @@ class Result:
             lines.append(f"  row {record['row']}{element}: got {got}, want {want}")
         lines += self._also_refuted(record) if record["verdict"] == "refuted" else []
         lines.append(f"  in all: {self._told()}")
+        if self.left_out:
+            reason = next(r["reason"] for r in self.judgements if r.get("reason", "").startswith(LEFT_OUT))
+            lines.append(f"  {reason}: {', '.join(f'{n} cases of {claim}' for claim, n in self.left_out.items())}")
         lines.append(f"  replay: {self.replay(record)}")
         if self.counts["broken"] and record["subject"] in self.tracebacks:
             lines.append(self.tracebacks[record["subject"]].rstrip())

@@ -6,12 +6,14 @@ import ctypes
 import functools
 import inspect
 import json
+import os
+import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union, cast
 
-from . import _arrays, _claims, _fresh, _library, _lost, _replay, _signals
+from . import _arrays, _claims, _data, _fresh, _library, _lost, _replay, _signals
 from ._callable import Guest
 from ._progress import Progress
-from ._result import Record, Result
+from ._result import LEFT_OUT, Record, Result
 from ._rows import Rows
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
     P = ParamSpec("P")
 
+LIMIT = 300.0  # seconds; callables that take microseconds end in a tenth of it
+_OF_THIS_PROCESS = 0.75  # of the time limit; the rest is for the new process
 Names = Union[str, Sequence[str], None]
 
 
@@ -114,7 +118,7 @@ def judge(
     fn: Callable[..., Any],
     *,
     problem: str = "sum",
-    dtypes: Names = "f32",
+    dtypes: Names = None,
     device: str = "cpu",
     claims: Names = None,
     only: Names = None,
@@ -130,10 +134,15 @@ def judge(
     repeats: int = 3,
     around: Union[int, Sequence[int]] = (),
     strides: bool = False,
+    finite: bool = False,
+    seconds: float = LIMIT,
+    data: Any = None,
+    axis: int = -1,
     _take: Optional[Callable[[Record], None]] = None,
     _backwards: bool = False,
     _full: bool = False,
     _results: Optional[Dict[Tuple[str, str], Any]] = None,
+    _npy: Sequence[str] = (),
 ) -> Result:
     """As verify, but returns the result whatever it is: Result.check raises."""
     if device not in ("cpu", "cuda"):
@@ -141,12 +150,21 @@ def judge(
     repeats = _library.whole("repeats", repeats, 1, 1_000_000)  # as the command's --repeats
     around = _wholes("around", around, 1, (1 << 32) - 1)
     check_callable(fn)
+    if not isinstance(seconds, (int, float)) or not seconds >= 0:
+        raise ValueError(f"seconds={seconds!r}: a number, 0 for no limit")
+    if data is not None and (fixtures is not None or set is not None):
+        raise ValueError("data= is judged in place of fixtures: leave out fixtures= and set=")
+    begun, own = time.monotonic(), None if data is None else _data.Data(data, axis, problem)
+    dtypes = dtypes if dtypes is not None else own.dtypes if own else "f32"
+    npy = own.paths if own else list(_npy)
     like = _arrays.pick(like, device == "cuda")
     _arrays.check(like, listed(dtypes, "dtypes") or ())
     wanted = listed(claims, "claims")
     asked: Dict[str, Any] = {"problem": problem, "device": None if device == "cpu" else device, "like": like, "set": set}
     asked.update(name=name, accumulator=accumulator, result=result, order=order, method=method, repeats=repeats if repeats != 3 else None)
-    asked.update(around=list(around) or None, strides=strides or None)
+    asked.update(around=list(around) or None, strides=strides or None, finite=finite or None, seconds=seconds if seconds != LIMIT else None)
+    if own:
+        asked.update(data=_data.code_of(data), axis=axis if axis != -1 else None)
     asked["same_bits_as"] = _replay.code_of(same_bits_as, "other") if callable(same_bits_as) else same_bits_as
     rows = problem == "rows"
     if rows and (order or method or accumulator or isinstance(same_bits_as, str)):
@@ -165,6 +183,7 @@ def judge(
         engine=b"cuda" if device == "cuda" else b"host",
         claims=_joined(wanted),
         strides=int(strides and like != "jax"),  # jax takes only contiguous memory
+        finite=int(finite),
         same_bits_as=_library.text(guests[-1].name) if callable(same_bits_as) else _library.text(same_bits_as),
     )
     unseen = _unseen(like)
@@ -182,6 +201,10 @@ def judge(
         n_unseen=len(unseen),
         backwards=_backwards,
         full=_full,
+        seconds=seconds if _backwards else seconds * _OF_THIS_PROCESS,
+        npy=(ctypes.c_char_p * len(npy))(*map(os.fsencode, npy)),
+        n_npy=len(npy),
+        problem=_library.text(problem) if npy and not rows else None,
     )
     found = Result(_replay.code_of(fn, "fn"), asked, named=claims is not None or only is not None)
 
@@ -189,6 +212,8 @@ def judge(
 
     def each(record: Record) -> None:
         found.judgements.append(record)
+        if record.get("reason", "").startswith(LEFT_OUT):
+            record["reason"] = f"{LEFT_OUT}{seconds:g} s"
         if _results is not None:
             _results[record["case"], record["dtype"]] = guests[0].results
         if record["subject"] == name:
@@ -204,9 +229,12 @@ def judge(
     found.asked_for = _claims.asked_for(dict(asked, claims=wanted, only=listed(only, "only")))
     found.tracebacks = {guest.name: guest.traceback for guest in guests if guest.traceback}
     if _take is None:
-        _fresh.judge(fn, dict(asked, dtypes=listed(dtypes, "dtypes")), found.judgements)
+        left = max(seconds * (1 - _OF_THIS_PROCESS), seconds - (time.monotonic() - begun))
+        _fresh.judge(fn, dict(asked, dtypes=listed(dtypes, "dtypes"), seconds=left), found.judgements, npy)
     found.tell_once(guests[0].state.left_at)
     for record in found.judgements:
+        if own:
+            own.rename(record)
         if record["verdict"] in ("refuted", "broken"):
             record["asked"] = dict(record.get("asked", {}), python=found.replay(record))  # the command has no such subject
     return found
@@ -248,7 +276,7 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
 
     problem       "sum", "prod", "max", "min", "dot"; or "rows": any function of each row by itself (a norm, softmax, x @ W). foldproof
                   does not know the value of such a function, so claims about its value or the order of its terms are not judged
-    dtypes        dtypes of the terms: "f16", "bf16", "f32", "f64", "e4m3", "e5m2"; a list, or comma-separated
+    dtypes        dtypes of the terms: "f16", "bf16", "f32", "f64", "e4m3", "e5m2"; a list, or comma-separated. None: f32, or those of `data`
     device        "cpu", or "cuda" for arrays in device memory
     claims        what fn promises: names (`foldproof list claims`) or presets. None: bounded, run_to_run, fresh_process, and replays of a declared order; for "rows"
                   run_to_run, fresh_process, batch_invariant, alignment_invariant; `untried` of the result then names the others.
@@ -267,6 +295,13 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     repeats       number of repeats for run_to_run, up to 1,000,000
     around        a number of rows, or a list such as [256, 1024]: batch_invariant tries every size near these, and near powers of two
     strides       True: fn takes arrays that are not contiguous, and stride_invariant is judged
+    finite        True: fn takes no NaN and no infinity, and gets none. (If it raises an exception for inputs without terms, with NaN or with infinities,
+                  these are skipped with that reason in any case; on other inputs an exception breaks the judgement)
+    seconds       a time limit, 300 by default; 0: none. The shortest cases come first. What is left then is skipped with that reason, and
+                  counted in `left_out` of the result
+    data          arrays of your own in place of fixtures: one, a list, {name: array}, or paths of .npy files. Each 1-D slice along `axis` (the last one)
+                  is a row. For "dot" a pair (x, y), or several pairs
+    axis          of data: the axis that is folded
 
     fresh_process starts a new process that imports fn, which must be a function of a module; for others it is skipped, with the reason.
     Raises ValueError for an unknown name, or if no case is selected; ImportError if numpy lacks a dtype (bf16 and 8-bit floats need

@@ -79,6 +79,13 @@ def once_row_20_elsewhere(x):
         return row_20_elsewhere(x) if runs < 2 else row_sum(x)
     return row_sum(x)
 
+def slow_elsewhere(x):
+    time.sleep(0.2 if "FOLD_SHIFT_OF_THE_STACK" in os.environ else 0)
+    return row_sum(x)
+
+def twice(x):
+    return 2 * row_sum(x)
+
 def prints(x):
     print("a line of its own")
     return row_sum(x)

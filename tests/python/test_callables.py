@@ -143,7 +143,7 @@ class Rows(unittest.TestCase):
 
         with self.assertRaises(foldproof.Refuted) as caught:
             foldproof.verify(by_rows, like="numpy", claims="batch_invariant", fixtures="normal/f32/sum/17x257/*,normal/f32/sum/33x33/*")
-        order = "up to 8 rows: host/sequential; from 9 rows on: host/reverse; x[0] and x[1] meet in a sum of 2 terms, then of 257"
+        order = "up to 8 rows: host/sequential; from 9 rows on: host/reverse; x[0] and x[1] meet in a sum of 2 terms, then of 33"
         self.assertRegex(str(caught.exception), rf"\n  order( on normal/\S+)?: {re.escape(order)}\n")
         told = [r["order_change"] for r in caught.exception.result.judgements if "order_change" in r]
         self.assertEqual(told, [order])  # once a claim

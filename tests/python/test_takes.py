@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Inputs that a callable does not take are skipped with its own words; what it fails on besides is broken.
+
+test_takes.py LIBRARY FIXTURES SANITIZERS
+"""
+import unittest
+
+import here  # noqa: F401
+import numpy as np
+
+import foldproof
+
+ORDINARY = "normal/f32/sum/1x1023/*,normal/f32/sum/33x33/*"
+EMPTY = "uniform/f32/sum/4x0/*"
+SPECIAL = "special*"
+
+
+def judge(fn, fixtures, claims="run_to_run", **more):
+    return foldproof.judge(fn, like="numpy", fixtures=fixtures, claims=claims, **more)
+
+
+def finite_sum(x):
+    if not np.isfinite(x).all():
+        raise ValueError("Input contains NaN")
+    return x.sum(-1)
+
+
+class Takes(unittest.TestCase):
+    def test_rows_of_no_terms(self):
+        result = judge(lambda x: x.max(-1), f"{EMPTY},{ORDINARY}", problem="rows")
+        self.assertEqual(result.counts["broken"], 0)
+        result = judge(lambda x: x.sum(-1) + 0 * x[:, -1], f"{EMPTY},{ORDINARY}", claims="bounded,run_to_run")
+        self.assertEqual(result.counts["broken"], 0)
+        empty = [r for r in result.judgements if not r["cols"]]
+        self.assertEqual({r["verdict"] for r in empty}, {"skipped"})
+        self.assertIn("it does not take rows of no terms: IndexError: ", empty[0]["reason"])
+        self.assertEqual({r["verdict"] for r in result.judgements if r["cols"]}, {"held"})
+
+    def test_nan_and_infinities(self):
+        result = judge(finite_sum, f"{SPECIAL},{ORDINARY}", claims="bounded,run_to_run")
+        self.assertEqual((result.counts["broken"], result.counts["refuted"]), (0, 0))
+        special = {r.get("reason") for r in result.judgements if r["verdict"] == "skipped"}
+        self.assertIn("it does not take NaN or infinity: ValueError: Input contains NaN", special)
+
+    def test_runs_with_nan_are_made_without_it(self):
+        for claims in ("run_to_run", "batch_invariant", "alignment_invariant"):
+            result = judge(finite_sum, ORDINARY, claims=claims, only=claims)
+            self.assertEqual({r["verdict"] for r in result.judgements}, {"held"}, (claims, result))
+
+    def test_an_ordinary_input_that_fails_is_broken(self):
+        def fails(x):
+            if x.shape[1] == 33:
+                raise ValueError("not of 33")
+            return finite_sum(x)
+
+        result = judge(fails, f"{SPECIAL},{ORDINARY},{EMPTY}")
+        self.assertEqual({r["cols"] for r in result.judgements if r["verdict"] == "broken"}, {33})
+
+    def test_finite_gives_none(self):
+        seen = []
+
+        def watched(x):
+            seen.append(bool(np.isfinite(x).all()))
+            return x.sum(-1)
+
+        result = judge(watched, f"{SPECIAL},{ORDINARY}", claims="run_to_run,batch_invariant,alignment_invariant,bounded", finite=True)
+        self.assertTrue(all(seen))
+        self.assertEqual((result.counts["broken"], result.counts["refuted"]), (0, 0))
+        self.assertIn("it takes finite terms alone", {r.get("reason") for r in result.judgements if r["verdict"] == "skipped"})
+        seen.clear()
+        judge(watched, ORDINARY)
+        self.assertFalse(all(seen))
+
+    def test_a_kept_result_is_found_without_nan(self):
+        kept = {}
+
+        def keeps(x):
+            finite_sum(x)
+            key = x.__array_interface__["data"], x.shape
+            if key not in kept:
+                kept[key] = x.sum(-1)
+            return kept[key].copy()
+
+        result = judge(keeps, "normal/f32/sum/1x1023/*", only="run_to_run")
+        self.assertEqual({r["verdict"] for r in result.judgements}, {"refuted"}, result)
+
+    def test_a_neighbour_is_found_without_nan(self):
+        def leaks(x):
+            finite_sum(x)
+            sums = x.sum(-1)
+            return sums + np.roll(sums, 1) * np.float32(1e-9)
+
+        for finite in (False, True):
+            result = judge(leaks, ORDINARY, claims="batch_invariant", only="batch_invariant", finite=finite)
+            self.assertEqual({r["verdict"] for r in result.judgements}, {"refuted"}, result)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=["test_takes"])
