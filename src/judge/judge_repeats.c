@@ -116,8 +116,8 @@ static bool repeat_busy(struct fold_trial *trial, struct repeats *r, struct fold
   const unsigned n = is_short && trial->repeats < LEAST_OF_SHORT ? LEAST_OF_SHORT : trial->repeats;
   if (!trial->subject->guest || !fold_engine_is_here(trial->subject->engine) || r->shortest > BUSY_RUN) return true;
   if (trial->spared) return true;
-  const double end = fold_now() + BUSY_TIME;
   fold_status status = fold_contention_begin();
+  const double end = fold_now() + BUSY_TIME; /* to start the processes takes long, where the machine is busy */
   bool went = status.code == FOLD_OK;
   if (!went) fold_find_failed(finding, status);
   for (unsigned k = 0; k < n && went && fold_now() < end; k++) went = repeat(trial, r, true, k, finding);
