@@ -37,7 +37,7 @@ def _environment() -> Dict[str, str]:
     """Makes freed memory and the place of the stack differ from this process, as in the command's new processes."""
     other = "165" if os.environ.get("MALLOC_PERTURB_") == "64" else "64"
     # OpenMP's threads that spin between regions take the processor from the callable.
-    return {"OMP_WAIT_POLICY": "passive", **os.environ, "MALLOC_PERTURB_": other, "FOLD_SHIFT_OF_THE_STACK": "x" * 1021, "PYTHONPATH": _library.search_path()}
+    return {"OMP_WAIT_POLICY": "passive", **os.environ, "MALLOC_PERTURB_": other, "FOLD_SHIFT_OF_THE_STACK": "x" * 1021}
 
 
 def _lines(fd: int, end: Callable[[], float]) -> Iterator[Dict[str, Any]]:
@@ -66,14 +66,14 @@ def _end_of(child: subprocess.Popen[bytes]) -> int:
         return 0
 
 
-def _ask(spec: Dict[str, Any]) -> Tuple[Dict[Key, Record], str]:
+def ask(spec: Dict[str, Any], environment: Dict[str, str]) -> Tuple[Dict[Key, Record], str]:
     """The records that the new process wrote for each case, and why there are no more."""
     found: Dict[Key, Record] = {}
     heard = [time.monotonic() + _TO_IMPORT]
     ours, theirs = os.pipe()
     with tempfile.TemporaryFile() as errors, os.fdopen(ours, "rb", buffering=0) as from_it:
         child = subprocess.Popen([sys.executable, "-m", "foldproof._fresh", str(theirs)], stdin=subprocess.PIPE, stdout=errors,
-                                 stderr=errors, pass_fds=[theirs], env=_environment())
+                                 stderr=errors, pass_fds=[theirs], env={**environment, "PYTHONPATH": _library.search_path()})
         os.close(theirs)
         why = ""
         try:
@@ -127,22 +127,31 @@ def _to_import(fn: Callable[..., Any]) -> Tuple[str, str]:
     return module, name
 
 
+def place_to_import(fn: Callable[..., Any], npy: List[str]) -> Dict[str, Any]:
+    """What a new process needs to find the callable, and arrays; ValueError with the reason if it can't."""
+    module, name = _to_import(fn)
+    return {"module": module, "name": name, "path": sys.path, "npy": npy}
+
+
+def of_new_process(asked: Dict[str, Any]) -> Dict[str, Any]:
+    return {key: value for key, value in asked.items() if value is not None and key not in ("same_bits_as", "data", "axis")}
+
+
 def judge(fn: Callable[..., Any], asked: Dict[str, Any], judgements: List[Record], npy: List[str]) -> None:
     """Settles the skipped judgements of fresh_process if the callable can be imported; else adds the reason why it can't."""
     waiting = [r for r in judgements if r["claim"] == "fresh_process" and r["verdict"] == "skipped" and "results_xxh3" in r]
     if not waiting:
         return
     try:
-        module, name = _to_import(fn)
+        place = place_to_import(fn, npy)
     except ValueError as error:
         for record in waiting:
             record["reason"] = f"no new process can import it: {error}"
         return
-    asked = {key: value for key, value in asked.items() if value is not None and key not in ("same_bits_as", "data", "axis")}
-    place = {"module": module, "name": name, "path": sys.path, "npy": npy}
+    asked = of_new_process(asked)
     cases = None if npy else sorted({record["case"] for record in waiting})
     try:
-        found, why = _ask({**place, "asked": asked, "cases": cases})
+        found, why = ask({**place, "asked": asked, "cases": cases}, _environment())
     except OSError as error:  # such as too many open files, if the callable keeps each of its own
         found, why = {}, f"a new process can't be started: {error.strerror}"
     for record in waiting:
@@ -161,7 +170,7 @@ def _find_rows(fn: Callable[..., Any], asked: Dict[str, Any], refuted: List[Reco
     cases = None if place["npy"] else sorted({record["case"] for record in refuted})
     again = judge_callable(fn, claims="fresh_process", only="fresh_process", fixtures=cases, _take=lambda record: None, _results=here, _npy=place["npy"], **asked)
     hashes = {(r["case"], r["dtype"]): r.get("results_xxh3") for r in again.judgements}
-    there, _ = _ask({**place, "asked": asked, "cases": cases, "whole": True})
+    there, _ = ask({**place, "asked": asked, "cases": cases, "whole": True}, _environment())
     for record in refuted:
         key = record["case"], record["dtype"]
         theirs = there.get(key, {}).get("whole")
@@ -231,7 +240,8 @@ def main() -> None:
             to.write(json.dumps({key: record[key] for key in kept if key in record}) + "\n")
 
         # Of this claim a case is run once.
-        judge_callable(_after_another(found), claims="fresh_process", only="fresh_process", fixtures=spec["cases"], _take=tell, _backwards=True, _results=whole, _npy=spec["npy"],
+        runs = found if spec.get("plain") else _after_another(found)
+        judge_callable(runs, claims="fresh_process", only="fresh_process", fixtures=spec["cases"], _take=tell, _backwards=True, _results=whole, _npy=spec["npy"],
                        **spec["asked"])
 
 

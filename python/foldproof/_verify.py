@@ -10,7 +10,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union, cast
 
-from . import _arrays, _claims, _data, _fresh, _library, _lost, _replay, _signals
+from . import _arrays, _claims, _data, _fresh, _library, _lost, _replay, _signals, _threads
 from ._callable import Guest
 from ._progress import Progress
 from ._result import LEFT_OUT, Record, Result
@@ -83,7 +83,7 @@ def _table(guests: List[Guest], **said: Union[bytes, int, None]) -> Any:
 
 def _unseen(like: str) -> Any:
     """Claims that no callable could break, because of how it gets and returns arrays."""
-    claims = {"writes_output": "a callable returns its results: it is given no output to write", "launch_invariant": "a callable takes no launch"}
+    claims = {"writes_output": "a callable returns its results: it is given no output to write", "launch_invariant": _threads.NO_LAUNCH}
     if like == "jax":
         claims["alignment_invariant"] = "JAX takes aligned arrays alone: others are copied before it sees them"
     return (_library.Unseen * len(claims))(*((claim.encode(), reason.encode()) for claim, reason in claims.items()))
@@ -230,7 +230,9 @@ def judge(
     found.tracebacks = {guest.name: guest.traceback for guest in guests if guest.traceback}
     if _take is None:
         left = max(seconds * (1 - _OF_THIS_PROCESS), seconds - (time.monotonic() - begun))
-        _fresh.judge(fn, dict(asked, dtypes=listed(dtypes, "dtypes"), seconds=left), found.judgements, npy)
+        in_new = dict(asked, dtypes=listed(dtypes, "dtypes"), seconds=left)
+        _fresh.judge(fn, in_new, found.judgements, npy)
+        _threads.judge(fn, in_new, found.judgements, npy)
     found.tell_once(guests[0].state.left_at)
     for record in found.judgements:
         if own:

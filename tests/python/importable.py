@@ -83,6 +83,15 @@ def slow_elsewhere(x):
     time.sleep(0.2 if "FOLD_SHIFT_OF_THE_STACK" in os.environ else 0)
     return row_sum(x)
 
+def by_threads(x):
+    if os.environ.get("COUNTED_BY") == "fails" and os.environ.get("OMP_NUM_THREADS") == "4":
+        raise RuntimeError("no threads")
+    threads = int(os.environ.get(os.environ.get("COUNTED_BY", ""), 1))
+    return sum(x[:, k::threads].cumsum(-1)[:, -1] for k in range(threads)) if x.shape[1] >= threads else row_sum(x)
+
+def by_shift(x):
+    return row_sum(x) + x.dtype.type("FOLD_SHIFT_OF_THE_STACK" in os.environ)
+
 def twice(x):
     return 2 * row_sum(x)
 
