@@ -13,8 +13,8 @@ static unsigned rows_of(size_t rows) {
 }
 
 static bool are_alike(const struct fold_case *a, const struct fold_case *b) {
-  return a->dtype == b->dtype && fold_case_problem(a) == fold_case_problem(b) && rows_of(a->rows) == rows_of(b->rows) &&
-         log2_of(a->rows * a->cols) == log2_of(b->rows * b->cols);
+  return a->ranks == b->ranks && a->dtype == b->dtype && fold_case_problem(a) == fold_case_problem(b) &&
+         rows_of(a->rows) == rows_of(b->rows) && log2_of(a->rows * a->cols) == log2_of(b->rows * b->cols);
 }
 
 bool fold_stands_for_alike(const struct fold_cases *cases, size_t at, const char *claim, size_t most) {

@@ -73,7 +73,7 @@ class Runs(unittest.TestCase):
                 del os.environ["COUNTED_ELSEWHERE"]
             n = len(file.read())
         held = [r for r in result.judgements if r["verdict"] == "held"]
-        self.assertGreater(len(held), 5)
+        self.assertGreater(len(held), 3)
         self.assertGreaterEqual(n, len(held))
         self.assertLessEqual(n, 2 * len(result.judgements))
 
