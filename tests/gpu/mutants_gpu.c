@@ -75,7 +75,8 @@ static const struct fold_mutant table[] = {
          "chunks of floor(cols / 64) terms"),
     ROWS("next_row", gpu_next_row, ERROR | C(BATCH_INVARIANT), 0, "normal/f32/sum/17x257/*",
          "reads the next row's first term"),
-    LANES("width_16", gpu_width_16, ERROR, 0, "integers/f32/sum/1x3[0-6]/*", "shuffles 16 lanes wide"),
+    LANES("width_16", gpu_width_16, ERROR, 0, "integers/f32/sum/1x3[0-6]/*,normal/f32/sum/1x33/*",
+          "shuffles 16 lanes wide"),
     LANES("rising", gpu_rising, C(REPLAYS), 0, SMALL, "shuffles by 1, 2, 4 ... instead of 16, 8, 4 ..."),
     /* numbers */
     ROWS("excess", gpu_excess, C(REPLAYS), 0, FEW, "adds f32 in f64"),
