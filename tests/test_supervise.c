@@ -142,7 +142,7 @@ Test(supervise, a_signal_ends_a_run_that_hangs) {
   struct shell *s = shell_open();
   for (size_t i = 0; i < 3; i++) {
     shell_run(s,
-              "export FOLD_SEEN=$PWD/seen; $M verify --timeout 1000 --claims bounded --subjects "
+              "export FOLD_SEEN=$PWD/seen; env --default-signal=INT $M verify --timeout 1000 --claims bounded --subjects "
               "host/sequential,fatal/hangs " CASES " & p=$!; " AWAIT_HANG "kill -%s $p; wait $p",
               signals[i]);
     EXPECT_CODE(s, 99);

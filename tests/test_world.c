@@ -407,7 +407,7 @@ Test(world, a_harness_that_is_interrupted_or_killed_leaves_no_process) {
   skip_without_mpi();
   for (size_t i = 0; i < ENDS; i++) {
     snprintf(command[i], sizeof *command,
-             "export FOLD_SEEN=$PWD/seen; $M verify --subjects broken/%s " CASE
+             "export FOLD_SEEN=$PWD/seen; env --default-signal=INT $M verify --subjects broken/%s " CASE
              " %s & p=$!; "
              "until [ -e seen ]; do sleep 0.05; done; %s; wait $p",
              ends[i].subject, ends[i].options, ends[i].signals);
