@@ -121,8 +121,9 @@ def check_recorded(folder):
         expect(rf"^DIFFERS: liar/{subject} on host: .* l:3 has 0x\w+ \((out of bounds|wrote to its input|left its process changed)\)", said)
     for words in ("--jsonl", "l2"), ("--golden", "kept"):  # where no judgement tells it, the command does
         run("record", "--guest", "./liars.so", "-s", "liar/crashes", "-f", "normal/f32/sum/1x33/seed1", "--golden", "kept", "--bless", "--dirty", cwd=folder, code=0)
-        _, said = run("record", "--guest", "./liars.so", "-s", "liar/crashes", "-f", name, *words, cwd=folder, code=99)
+        _, said = run("record", "--guest", "./liars.so", "-s", "liar/crashes", "-f", name, "--timeout", "17", *words, cwd=folder, code=99)
         expect(rf"^BROKEN: liar/crashes on host, {name}, .*: the process that it ran in was killed by signal 11 .*: it has no result there$", said)
+        expect(rf"^  replay: \S+ verify --guest '\./liars\.so' --subjects 'liar/crashes' .* --timeout '17'$", said)
     of = next(line for line in lines_of(folder / "l") if line["type"] == "run")
     put(folder / "l", [dict(of, type="judgement", claim="keeps_input", promised=True, verdict="held")])
     _, said = run("judge", "l", cwd=folder, code=1)
@@ -167,8 +168,16 @@ FIELDS = [
     ("generator", "nobody", 1, "^CONTRADICTS: .*: generator 'nobody', and the fixture of its name has 'normal' .see --fixture-folder.$"),
     ("condition", 1e6, 1, "^CONTRADICTS: .*its name is not that of a case of this dtype, op, shape, ranks, seed and condition"),
     ("cols", 34, 1, "its input, made again, has hash"),
-    ("cols", 1 << 60, 1, "terms are too many"),
-    ("cols", -1, 1, "its dtype, op, rows and cols name no input"),
+    ("cols", 1 << 53, 1, "terms are too many"),
+    ("cols", 1 << 60, 2, "f:1: a record of type judgement has the cols 1.15\\d+e.18: from 0 to 2.53$"),
+    ("cols", -1, 2, "f:1: a record of type judgement has the cols -1: from 0 to 2.53$"),
+    ("rows", -1, 2, "has the rows -1: from 0"),
+    ("cases", (1 << 63) - 1, 2, "has the cases 9.2\\d+e.18: from 0"),
+    ("row", -1, 2, "has the row -1: from 0"),
+    ("results_npy", "/etc/hostname", 1, "results_npy is '/etc/hostname': it must be beside the records"),
+    ("results_npy", "a/../../x.npy", 1, "results_npy is 'a/../../x.npy': it must be beside the records"),
+    ("results_npy", "..", 1, "results_npy is '..': it must be beside the records"),
+    ("results_npy", "a/x.npy", 1, "a/x.npy: cannot be opened"),
     ("rows", 2, 2, "it holds 1 results, and should hold 2 of 2 rows"),
     ("dtype", "f64", 1, "its input, made again, has hash"),
     ("dtype", "f31", 2, "f:1: a record of type judgement has the dtype 'f31': no such is known"),
@@ -230,6 +239,10 @@ def check_fields(folder):
     of = next(line for line in lines if line.get("subject") == "host/numpy" and line["case"] == "normal/f32/sum/1x33/seed1" and line["claim"] == "bounded")
     put(folder / "f", [of])
     _, said = run("judge", "f", cwd=folder, code=0)
+    text = json.dumps(of)
+    (folder / "f").write_text(text[:-1] + ', "verdict": "held"}\n')
+    expect("^foldproof judge: f:1: not JSON: duplicate object key", run("judge", "f", cwd=folder, code=2)[1])
+    expect("^foldproof compare: f:1: not JSON: duplicate object key", run("compare", "f", "f", cwd=folder, code=2)[1])
     for key, value, code, says in FIELDS:
         put(folder / "f", [{k: v for k, v in dict(of, **{key: value}).items() if v is not None}])
         got, said = run("judge", "f", cwd=folder)

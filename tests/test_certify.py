@@ -5,6 +5,7 @@ import hashlib
 import os
 import random
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -200,6 +201,35 @@ def by_hand(formats, terms, results, method="tree", bound=None, rows=1):
                    f"method {method}", "order none", *tree, f"results {results}", *[f"exact {plain.spelled(sum(values))}"] * rows, f"bound {bound}"])
 
 
+def cpu_of_check(path, data, fused):
+    """The CPU seconds that it takes to check a dot product of 65,536 terms up to its height, with these fused products."""
+    terms = 1 << 16
+    said = {"cols": terms, "input 0": f"3f800000*{terms}", "input 1": f"3f800000*{terms}", "tree": f"0,1 +{terms},+1 +1,+1*{terms - 3}", "fused": fused, "height": 1}
+    said.update({f"input-sha256 {k}": hashlib.sha256(b"\0\0\x80\x3f" * terms).hexdigest() for k in (0, 1)})
+    lines, keys = [], set()
+    for line in lines_of(data):
+        key = next((key for key in said if line.startswith(f"{key} ")), None)
+        if key is None or key not in keys:
+            lines.append(f"{key} {said[key]}" if key else line)
+        keys.add(key)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    what = checked(path, sealed(lines))
+    expect(what.endswith(f"height: the tree's is {terms - 1}"), f"many fused products: {what}")
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+def fuse_often(path, data):
+    """Ranges of fused products may overlap, for both checkers; many wide ones take as long as many narrow ones."""
+    lines = lines_of(data)
+    at = next(k for k, line in enumerate(lines) if line.startswith("fused "))
+    for fused, held in ("200..256 1..256", True), ("1..9 5..256 7", True), ("2..256 1", True), ("-", False), ("200..256 201", False):
+        changed = sealed([*lines[:at], f"fused {fused}", *lines[at + 1 :]])
+        for what in checked(path, changed), plain.check(changed):
+            expect((what is None) == held, f"fused {fused}: {what}")
+    wide, narrow = (cpu_of_check(path, data, " ".join([word] * 300000)) for word in ("0..65535", "0..1"))
+    expect(wide < 3 * narrow + 0.3, f"300,000 ranges take {wide} s of CPU if they are wide, {narrow} s if not")
+
+
 def refuse_what_no_format_has(path):
     """A partial sum or a result that overflows is not finite, whatever the certificate says; a tree can be too high for a bound; a certificate has so many terms."""
     large, f32 = 0x7F61B1E6, ("f32", "f32", "f32")
@@ -261,6 +291,7 @@ with tempfile.TemporaryDirectory() as folder:
         expect(where and (": results: " in where or ": exact: " in where), f"an input that was changed: {where}")
     data = expect_held(path, "dot/sequential_fma", "--fixtures", "normal/f32/dot/1x257/seed1")
     change_fields(path, data, {"fused": lambda v: "-", "input 1": last_digit, "bound": last_digit})
+    fuse_often(path, data)
 
     spell_otherwise(path, data)
     refuse_what_no_format_has(path)

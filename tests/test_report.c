@@ -5,11 +5,11 @@
 
 #include "report_text.h"
 
-#define JUDGED(subject, claim, name, verdict, rest)                                                           \
-  "{\"schema\":1,\"type\":\"judgement\",\"subject\":\"" subject "\",\"engine\":\"host\",\"claim\":\"" claim   \
-  "\",\"promised\":true,\"case\":\"" name                                                                     \
-  "\",\"dtype\":\"f32\",\"op\":\"sum\",\"rows\":1,\"cols\":3,\"generator\":\"normal\",\"verdict\":\"" verdict \
-  "\"" rest "}\n"
+#define JUDGED_ROWS(subject, claim, name, rows, verdict, rest)                                              \
+  "{\"schema\":1,\"type\":\"judgement\",\"subject\":\"" subject "\",\"engine\":\"host\",\"claim\":\"" claim \
+  "\",\"promised\":true,\"case\":\"" name "\",\"dtype\":\"f32\",\"op\":\"sum\",\"rows\":" rows              \
+  ",\"cols\":3,\"generator\":\"normal\",\"verdict\":\"" verdict "\"" rest "}\n"
+#define JUDGED(subject, claim, name, verdict, rest) JUDGED_ROWS(subject, claim, name, "1", verdict, rest)
 /* Markup, quotes, a pipe, a backquote, a control character and one that XML forbids. */
 #define EVIL "<script>alert(1)</script>\\\"'&|`$(touch owned)\\u0007\\ufffe\\n"
 
@@ -74,7 +74,9 @@ Test(report, environments_are_told_apart) {
 /* What is of a run alone makes no other environment; the page lists the runs. */
 Test(report, runs_on_one_machine_share_its_environment) {
   struct shell *s = shell_open();
-#define RUN(more) "{\"schema\":2,\"type\":\"environment\",\"closing_line\":true,\"build\":\"b\",\"foldproof\":\"0.2.0\",\"cpu\":\"a cpu\"" more "}\n"
+#define RUN(more)                                                                                                     \
+  "{\"schema\":2,\"type\":\"environment\",\"closing_line\":true,\"build\":\"b\",\"foldproof\":\"0.2.0\",\"cpu\":\"a " \
+  "cpu\"" more "}\n"
   shell_put(s, "a.jsonl", RUN(",\"date\":\"2026-11-22\",\"command\":\"foldproof study\""));
   shell_put(s, "b.jsonl", RUN(",\"date\":\"2026-11-23\",\"command\":\"foldproof bench -n '<1>'\""));
   shell_put(s, "c.jsonl", RUN(",\"runs\":\"3\""));
@@ -192,10 +194,10 @@ Test(report, junit_skips_what_is_known_of_another_library_and_shows_its_evidence
   shell_close(s);
 }
 
-#define UNBOUNDED(name, rows, without, reason)                                                              \
-  JUDGED("a/b", "compensated", name, "held",                                                                \
-         ",\"rows\":" #rows ",\"rows_judged\":1,\"rows_without_bound\":" #without ",\"reason\":\"" #without \
-         " of " #rows " rows have no bound: " reason "\"")
+#define UNBOUNDED(name, rows, without, reason)                                                             \
+  JUDGED_ROWS("a/b", "compensated", name, #rows, "held",                                                   \
+              ",\"rows_judged\":1,\"rows_without_bound\":" #without ",\"reason\":\"" #without " of " #rows \
+              " rows have no bound: " reason "\"")
 
 /* A claim that held over the rows that have a bound says how many have none: in the table, by a mark, and in full. */
 Test(report, rows_without_a_bound_are_told) {

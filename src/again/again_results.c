@@ -25,12 +25,25 @@ static fold_status read_held(const json_t *record, enum fold_dtype dtype, void *
   return fold_ok();
 }
 
-/* Reads "results_npy": a file beside the records. */
+/* Whether a file of that name is in the folder of the records, or in one below. */
+static bool is_below(const char *name) {
+  for (const char *part = name; *part; part += strspn(part, "/")) {
+    const size_t n = strcspn(part, "/");
+    if (n == 0 || (n == 2 && strncmp(part, "..", n) == 0)) return false;
+    part += n;
+  }
+  return *name != '\0';
+}
+
+/* Reads "results_npy": a file beside the records. A record from a stranger may not have others looked for. */
 static fold_status read_npy(const json_t *record, const char *path, enum fold_dtype dtype, void *results, size_t rows) {
-  const char *slash = strrchr(path, '/');
+  const char *slash = strrchr(path, '/'), *file = fold_record_text(record, "results_npy");
   char *name = NULL;
   struct fold_npy npy;
-  if (asprintf(&name, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path, fold_record_text(record, "results_npy")) < 0)
+  if (!is_below(file))
+    return fold_error(FOLD_BAD_INPUT, "results_npy is '%.60s': it must be beside the records, or in a folder below",
+                      file);
+  if (asprintf(&name, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path, file) < 0)
     return fold_error(FOLD_NO_MEMORY, "not enough memory for a name");
   fold_status status = fold_npy_open(name, &npy);
   if (status.code == FOLD_OK && (npy.dtype != dtype || npy.rows * npy.cols != rows))

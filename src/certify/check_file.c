@@ -218,9 +218,8 @@ static bool take_tree(struct check *c) {
   return taken;
 }
 
-static bool take_fused(struct check *c) {
-  if (!take(c, "fused")) return false;
-  if (strcmp(c->value, "-") == 0) return true;
+/* Marks the products in [from, to] ranges, which may overlap; a range takes as long as any other. */
+static bool mark_fused(struct check *c, long *edge) {
   char *at = c->value;
   do {
     const char *const word = at;
@@ -233,9 +232,21 @@ static bool take_fused(struct check *c) {
     }
     if (!read || !is_end(at) || from > to || to >= c->cols || !c->products)
       return fail(c, "'%.20s' are no products", word);
-    memset(c->fused + from, 1, to - from + 1);
+    edge[from]++;
+    edge[to + 1]--;
   } while (next_word(&at));
+  long open = 0;
+  for (size_t i = 0; i < c->cols; i++) c->fused[i] = (open += edge[i]) > 0;
   return true;
+}
+
+static bool take_fused(struct check *c) {
+  if (!take(c, "fused")) return false;
+  if (strcmp(c->value, "-") == 0) return true;
+  long *edge = calloc(c->cols + 1, sizeof *edge);
+  const bool marked = edge ? mark_fused(c, edge) : fail(c, "not enough memory");
+  free(edge);
+  return marked;
 }
 
 static bool take_height(struct check *c) {

@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "record.h"
+#include "replay.h"
 #include "refutation.h"
 #include "supervise.h"
 
@@ -91,7 +92,11 @@ static void tell_broken(struct record *r, const struct fold_judgement *j) {
   if (r->broken++ >= MOST_LINES || r->each) return; /* who started this process tells it */
   fold_progress_clear(&r->progress);
   fflush(stdout);
-  fold_print_refuted(j, program_invocation_name, r->options.selection.folder, stderr);
+  struct fold_asked asked = {0};
+  struct fold_judgement told = *j;
+  fold_asked_world(&asked, j->subject->engine, &r->options.selection);
+  told.asked = &asked;
+  fold_print_refuted(&told, program_invocation_name, r->options.selection.folder, stderr);
 }
 
 static fold_status take(void *context, const struct fold_judgement *judged) {

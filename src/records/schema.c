@@ -58,6 +58,15 @@ static bool (*const knows[FOLD_FIELDS])(const char *word) = {
     [FOLD_FIELD_dtype] = is_dtype,     [FOLD_FIELD_result_dtype] = is_dtype, [FOLD_FIELD_accumulator] = is_dtype,
     [FOLD_FIELD_op] = is_problem};
 
+/* Counts and sizes are not negative, and a double holds them; seeds have 64 bits, and a place may be before an argument. */
+static bool is_sane(const struct fold_field_row *row, const json_t *value) {
+  const double number = json_number_value(value);
+  const char *part = strrchr(row->key, '.');
+  if (row->kind != FOLD_KIND_INTEGER || strcmp(row->key, "seed") == 0 || (part && strcmp(part, ".byte") == 0))
+    return true;
+  return number >= 0 && number <= 0x1p53;
+}
+
 /* `strict`: for writing. In a record that is read, bits are checked later, by whoever reads them. */
 static bool is_kind(enum fold_kind kind, const json_t *value, bool strict) {
   switch (kind) {
@@ -101,6 +110,7 @@ struct checking {
   const char *type;
   const struct entry *fields, *every;
   bool strict; /* fields that the table lacks are errors */
+  bool judged; /* a judgement or a run, whose counts are added up */
   bool words;  /* unknown words are errors too; schema 1 had no fixed words */
 };
 
@@ -136,6 +146,9 @@ static fold_status check_object(const struct checking *c, const json_t *object, 
     if (!is_kind(row->kind, value, c->strict))
       return fold_error(FOLD_BAD_INPUT, "a record of type %s needs the key '%s' to be %s", c->type, row->key,
                         kinds[row->kind]);
+    if (c->judged && !is_sane(row, value))
+      return fold_error(FOLD_BAD_INPUT, "a record of type %s has the %s %.17g: from 0 to 2^53", c->type, row->key,
+                        json_number_value(value));
     if (c->words && knows[e->field] && !knows[e->field](json_string_value(value)))
       return fold_error(FOLD_BAD_INPUT, "a record of type %s has the %s '%.40s': no such is known", c->type, row->key,
                         json_string_value(value));
@@ -166,8 +179,12 @@ static fold_status check(const json_t *record, bool strict) {
                       (long long)number, FOLD_SCHEMA);
   if (number < 1) return fold_error(FOLD_BAD_INPUT, "there is no schema %lld", (long long)number);
   if (type == NULL) return fold_error(FOLD_BAD_INPUT, "a record needs the key 'type' (a string)");
-  const struct checking c = {
-      .type = type, .fields = fields_of(type), .every = fields_of("every"), .strict = strict, .words = number > 1};
+  const struct checking c = {.type = type,
+                             .fields = fields_of(type),
+                             .every = fields_of("every"),
+                             .strict = strict,
+                             .words = number > 1,
+                             .judged = strcmp(type, "judgement") == 0 || strcmp(type, "run") == 0};
   if (!c.fields) return fold_error(FOLD_BAD_INPUT, "no type '%.40s' of record is known", type);
   FOLD_TRY(check_object(&c, record, NULL));
   FOLD_TRY(check_required(&c, c.every, record, number));

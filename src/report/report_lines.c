@@ -148,7 +148,7 @@ static fold_status take_record(struct reading *r, json_t *record, uint64_t hash)
 static fold_status take_line(struct reading *r, const char *text, size_t length) {
   json_error_t error;
   FOLD_TRY(fold_line_check(text, length));
-  json_t *record = json_loadb(text, length, 0, &error);
+  json_t *record = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
   if (record == NULL && r->lines->records > 0 && text[length - 1] != '\n') {
     tell(r->lines->incomplete, "line %zu is cut off, and left out", r->line);
     return fold_ok();

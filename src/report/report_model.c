@@ -163,6 +163,7 @@ static fold_status count_covered(struct fold_model_cell *cell, const json_t *rec
   size_t covered = 0;
   json_object_foreach((json_t *)(uintptr_t)fixtures, name, n) {
     const size_t more = json_integer_value(n) > 0 ? (size_t)json_integer_value(n) : 0;
+    if (more > cases) return fold_error(FOLD_BAD_INPUT, "its fixtures have more than %zu cases", cases);
     struct fold_model_fixture *fixture = find_fixture(cell, name, strlen(name));
     if (fixture == NULL) return no_memory();
     fixture->count[FOLD_SKIPPED] += more;
