@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections import Counter
 from typing import Any, Dict, List, Optional
@@ -19,15 +20,26 @@ _NOT_OF_ROWS = {"padding_invariant"}
 _FORMATS = {"f16": ("e", 5), "f32": ("f", 9), "f64": ("d", 17)}
 
 
-def _number(bits: str, dtype: str) -> str:
-    """The bits, with the number that they stand for."""
+def _value(bits: str, dtype: str) -> Optional[float]:
+    """The number that the bits stand for; None of a dtype that Python can't read."""
     pattern = bytes.fromhex(bits[2:])
     if dtype == "bf16":
         pattern, dtype = pattern + b"\0\0", "f32"
-    if dtype not in _FORMATS:
-        return bits
-    code, digits = _FORMATS[dtype]
-    return f"{bits} ({struct.unpack('>' + code, pattern)[0]:.{digits}g})"
+    return struct.unpack(">" + _FORMATS[dtype][0], pattern)[0] if dtype in _FORMATS else None
+
+
+def _number(bits: str, dtype: str) -> str:
+    """The bits, with the number that they stand for."""
+    value = _value(bits, dtype)
+    return bits if value is None else f"{bits} ({value:.{_FORMATS['f32' if dtype == 'bf16' else dtype][1]}g})"
+
+
+def _is_mean(record: Record) -> bool:
+    """Whether the result that refutes a sum is the sum divided by the number of terms, but for rounding."""
+    got, want = (_value(record[key], record.get("result_dtype", record["dtype"])) for key in ("got", "want"))
+    return got is not None and want is not None and math.isclose(got * record["cols"], want, rel_tol=2**-7)
+
+
 
 LEFT_OUT = "left out: the time limit of "  # as the library says it
 
@@ -192,6 +204,14 @@ class Result:
         asked.update(fixtures=None, data=asked["data"] if record["case"].startswith("data:") else record["case"][4:].rsplit("/", 3)[0])
         return call_of(self._fn, asked, f"{record['rows']} x {record['cols']} {record['dtype']}, XXH3 {record['input_xxh3']}")
 
+    def _hint(self, record: Record) -> List[str]:
+        """What a user may have meant who has a mean judged as a sum."""
+        if record["claim"] != "bounded" or self._asked.get("problem") != "sum":
+            return []
+        wrong = [r for r in self.judgements if r["verdict"] == "refuted" and r["claim"] == "bounded" and r["cols"] > 1 and int(r.get("want", "0x0"), 16)]
+        means = sum(map(_is_mean, wrong))
+        return ["  it seems to be a mean, and was judged as a sum: say problem='rows'"] if means > 2 and 2 * means > len(wrong) else []
+
     def _describe(self, record: Record) -> str:
         shape = f"{record['rows']} x {record['cols']} {record['dtype']}"
         seed = f", seed {record['seed']}" if "seed" in record else ""
@@ -205,6 +225,7 @@ class Result:
             got, want = (_number(record[key], record.get("result_dtype", record["dtype"])) for key in ("got", "want"))
             lines.append(f"  row {record['row']}{element}: got {got}, want {want}")
         lines += self._also_refuted(record) if record["verdict"] == "refuted" else []
+        lines += self._hint(record)
         lines.append(f"  in all: {self._told()}")
         if self.left_out:
             reason = next(r["reason"] for r in self.judgements if r.get("reason", "").startswith(LEFT_OUT))

@@ -122,7 +122,7 @@ class Rows(unittest.TestCase):
     def test_softmax_holds(self):
         result = judge(to_import.softmax, "reproducible", problem="rows", dtypes="f32,f64").check()
         for claim in ("run_to_run", "fresh_process", "batch_invariant", "alignment_invariant", "keeps_input"):
-            self.assertGreater(result.verdicts[claim]["held"], 5, claim)
+            self.assertGreater(result.verdicts[claim]["held"], 2, claim)
         self.assertEqual({r["problem"] for r in result.judgements}, {"rows"})
 
     def test_one_element_by_batch(self):

@@ -94,6 +94,12 @@ class Takes(unittest.TestCase):
             result = judge(leaks, ORDINARY, claims="batch_invariant", only="batch_invariant", finite=finite)
             self.assertEqual({r["verdict"] for r in result.judgements}, {"refuted"}, result)
 
+    def test_a_mean_gets_a_hint(self):
+        for fn, hint in ((lambda x: x.mean(-1), True), (lambda x: x.sum(-1) * 2, False), (lambda x: x.sum(-1, dtype="f2").astype("f4"), False)):
+            with self.assertRaises(foldproof.Refuted) as caught:
+                judge(fn, "normal/f32/sum/1x1*", claims="bounded").check()
+            self.assertEqual("it seems to be a mean, and was judged as a sum: say problem='rows'" in str(caught.exception), hint)
+
 
 if __name__ == "__main__":
     unittest.main(argv=["test_takes"])
