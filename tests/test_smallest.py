@@ -1,4 +1,4 @@
-"""What verify shows of a guest that is refuted in many cases: the smallest of them too, and what was left changed in the first case alone.
+"""What verify shows of a guest that is refuted: the smallest of many cases, how far beyond its memory it went, and what was left changed in the first case alone.
 
 test_smallest.py FOLDPROOF LIBRARY_FOLDER GUESTS_FOLDER CC
 """
@@ -21,6 +21,7 @@ static int run(const struct foldproof_guest_call *call, void *context) {
   float *out = call->out;
   (void)context;
   runs++;
+  TOUCHES;
   if (LEAVES) signal(SIGUSR1, nothing);
   for (uint64_t r = 0; r < call->rows; r++) {
     float sum = 0;
@@ -37,9 +38,9 @@ CASES = ("--fixtures", "alternating/f32/sum/*,ill_conditioned/f32/sum/*")
 HEAD = "the smallest counterexamples, where a larger one came first\n"
 
 
-def run(folder, wrong, leaves, *options):
+def run(folder, wrong, leaves, *options, touches=""):
     source = folder / "it.c"
-    source.write_text(GUEST.replace("WRONG", wrong).replace("LEAVES", leaves))
+    source.write_text(GUEST.replace("WRONG", wrong).replace("LEAVES", leaves).replace("TOUCHES", touches))
     return verify("--guest", str(build(folder, "it", source)), *CASES, *options)
 
 
@@ -69,10 +70,19 @@ def check_first_case(folder):
         assert code == 1 and ("(set once, in the first case only)" in line) == only_first, (leaves, out)
 
 
+def check_bounds(folder):
+    for touches, words in (("(void)*(volatile const float *)&x[call->rows * call->cols + 2]", "from the start of the input was read, 3 elements past its end"),
+                           ("out[call->rows] = 0", "byte 4 from the start of the output was overwritten, 1 element past its end"),
+                           ("out[-2] = 0", "byte -8 from the start of the output was overwritten, 2 elements before its start")):
+        code, out, err = run(folder, "1000000", "0", "--claims", "stays_in_bounds", "--fixtures", "alternating/f32/sum/1x33/*", touches=touches)
+        assert code == 1 and words in out, (touches, out)
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         check_smallest(pathlib.Path(name))
         check_first_case(pathlib.Path(name))
+        check_bounds(pathlib.Path(name))
     print("held")
 
 

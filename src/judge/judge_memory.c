@@ -97,8 +97,31 @@ void fold_judge_writes_output(struct fold_trial *trial, struct fold_finding *fin
                     base.unwritten ? "" : elsewhere(run, where));
 }
 
+/* Whether its arguments are the case's, whole: those of other judges' runs may be parts of them. */
+static bool is_whole(const struct fold_logged *run) {
+  return run->why == FOLD_CLAIMS || run->why == FOLD_STAYS_IN_BOUNDS || run->why == FOLD_WRITES_OUTPUT ||
+         run->why == FOLD_RUN_TO_RUN;
+}
+
+/* How many elements that is beyond the argument: ", 1 element past its end"; "" where that is not known. */
+static void describe_distance(const struct fold_trial *trial, const struct fold_logged *run, char text[60]) {
+  const struct fold_traces *t = &run->traces;
+  const struct fold_case *c = trial->c;
+  const bool is_output = t->bounds_of == FOLD_OUTPUT;
+  const enum fold_dtype dtype = is_output ? fold_subject_result(trial->subject, c->dtype) : c->dtype;
+  const ptrdiff_t size = (ptrdiff_t)fold_dtype_size(dtype);
+  const size_t n = is_output ? c->rows : trial->rig->in[t->bounds_of == FOLD_OTHER_INPUT].n;
+  const bool before = t->bounds_at < 0;
+  const ptrdiff_t beyond = before ? (size - 1 - t->bounds_at) / size : t->bounds_at / size - (ptrdiff_t)n + 1;
+  text[0] = '\0';
+  if (!is_whole(run) || t->bounds_of == FOLD_SCRATCH || fold_engine_has_ranks(trial->subject->engine) || beyond < 1)
+    return;
+  snprintf(text, 60, ", %td element%s %s", beyond, beyond == 1 ? "" : "s",
+           before ? "before its start" : "past its end");
+}
+
 void fold_judge_stays_in_bounds(struct fold_trial *trial, struct fold_finding *finding) {
-  char text[120], where[60];
+  char text[120], where[60], distance[60];
   if (!complete(trial, finding)) return;
   finding->comparisons = 1; /* even an empty output has guards */
   fold_find_held(finding);
@@ -106,7 +129,8 @@ void fold_judge_stays_in_bounds(struct fold_trial *trial, struct fold_finding *f
   if (!run) run = fold_trial_find(trial, FOLD_DID_STRAY);
   if (!run) return;
   fold_traces_describe_stray(&run->traces, text);
-  fold_find_refuted(finding, "%s%s", text, elsewhere(run, where));
+  describe_distance(trial, run, distance);
+  fold_find_refuted(finding, "%s%s%s", text, distance, elsewhere(run, where));
 }
 
 static void refute_files(const struct fold_kept *kept, struct fold_finding *finding) {
