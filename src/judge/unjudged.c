@@ -10,14 +10,14 @@
 #define OF_RANKS \
   (FOLD_CLAIM(FOLD_MESSAGE_INVARIANT) | FOLD_CLAIM(FOLD_WORLD_INVARIANT) | FOLD_CLAIM(FOLD_RANK_AGREEMENT))
 #define OF_BOUND (FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_COMPENSATED))
-#define ROUNDED (1u << FOLD_ROWS_SUM | 1u << FOLD_ROWS_PROD | 1u << FOLD_DOT)
+#define UNROUNDED (1u << FOLD_ROWS_MAX | 1u << FOLD_ROWS_MIN)
 
 const char *fold_claim_unjudged(const struct fold_subject *s, enum fold_claim_id id) {
   const struct fold_order *order = s->order ? fold_order_find(s->order) : NULL;
   const uint64_t claim = FOLD_CLAIM(id);
   if (s->unknown && claim & ~(uint64_t)OF_ROWS) return "it is a function of rows, whose value and order are not known";
   if (claim & OF_RANKS && !fold_engine_has_ranks(s->engine)) return "it has no ranks";
-  if (claim & OF_BOUND && s->ops && !(s->ops & ROUNDED))
+  if (claim & OF_BOUND && s->ops && !(s->ops & ~UNROUNDED))
     return "max and min round nothing: correctly_rounded is judged instead";
   if (id == FOLD_SAME_BITS_AS && s->twin == NULL) return "it names no twin";
   if ((id == FOLD_REPLAYS || id == FOLD_TREE) && s->order == NULL) return "it declares no order";
