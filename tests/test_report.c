@@ -146,6 +146,25 @@ Test(report, junit_is_well_formed_and_adds_up) {
   shell_close(s);
 }
 
+/* An output holds what its name says, unless --format says otherwise. */
+Test(report, the_suffix_of_the_output_chooses_the_format) {
+  static const char *const begins[][3] = {{"a.xml", "", "<?xml"},  {"a.md", "", "#"},
+                                          {"a.csv", "", "sheet,"}, {"a.html", "", "<!"},
+                                          {"a.out", "", "<!"},     {"a.xml", "--format html", "<!"},
+                                          {"a.txt", "", "8 held"}};
+  struct shell *s = shell_open();
+  shell_run(s, "$M verify --subjects 'mutant/twice' --fixtures 'normal/f32/sum/1x31/*' --jsonl a.jsonl");
+  for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+    char line[200];
+    snprintf(line, sizeof line, "$F report a.jsonl -o %s %s && cat %s", begins[i][0], begins[i][1], begins[i][0]);
+    shell_run(s, line);
+    EXPECT_CODE(s, 0);
+    cr_expect(strncmp(s->out, begins[i][2], strlen(begins[i][2])) == 0, "%s %s: %.80s", begins[i][0], begins[i][1],
+              s->out);
+  }
+  shell_close(s);
+}
+
 #define GATHERED(fixtures)                                              \
   ENVIRONMENT JUDGED("a/b", "bounded", "normal/f32/sum/1x3", "skipped", \
                      ",\"reason\":\"no GPU\",\"cases\":3,\"fixtures\":" fixtures)

@@ -11,6 +11,7 @@
 
 enum { OUTPUT = 'o', FORMAT = 'f', FIGURE_SECONDS = 0x200, BEFORE, DAY = 86400 };
 static const char *const formats[FOLD_REPORT_FORMATS + 1] = {"html", "markdown", "junit", "text", "csv", NULL};
+static const char *const suffixes[FOLD_REPORT_FORMATS] = {".html", ".md", ".xml", ".txt", ".csv"};
 
 struct report {
   const char *output, *program, *before;
@@ -22,13 +23,23 @@ struct report {
 static const struct argp_option options[] = {
     {"output", OUTPUT, "FILE", 0, "where the report goes (standard output)", 0},
     {"format", FORMAT, "FORMAT", 0,
-     "html: a page (the default); markdown: a CI job's summary; junit: test cases; text: for a terminal; csv: tables",
+     "html: a page; markdown: a CI job's summary; junit: test cases; text: for a terminal; csv: tables (by the "
+     "output's "
+     "suffix: .md, .xml, .txt, .csv; else html)",
      0},
     {"before", BEFORE, "OLD.jsonl", 0,
      "compare times with those of an earlier run: a file or folder of records (not with junit)", 0},
     {"figure-seconds", FIGURE_SECONDS, "N", 0, "leave out a figure that takes gnuplot longer than N seconds (10)", 0},
     {0},
 };
+
+/* What an output of that name is expected to hold. */
+static int format_of(const char *output) {
+  const char *suffix = strrchr(output, '.');
+  for (int f = 0; suffix && f < FOLD_REPORT_FORMATS; f++)
+    if (strcmp(suffix, suffixes[f]) == 0) return f;
+  return FOLD_REPORT_HTML;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct report *r = state->input;
@@ -48,6 +59,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       return 0;
     case ARGP_KEY_NO_ARGS: argp_failure(state, 2, 0, "name files of records: see verify --jsonl"); return 0;
     case ARGP_KEY_END:
+      if (r->format < 0) r->format = format_of(r->output);
       if (r->before && r->format == FOLD_REPORT_JUNIT) argp_failure(state, 2, 0, "--before: JUnit has no times");
       return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -102,8 +114,7 @@ static fold_status make_report(const struct report *r, struct fold_model *model,
 
 int fold_command_report(int argc, char **argv, const struct fold_registry *registry) {
   (void)registry;
-  struct report report = {
-      .output = "/dev/stdout", .program = argv[0], .format = FOLD_REPORT_HTML, .figure_seconds = 10};
+  struct report report = {.output = "/dev/stdout", .program = argv[0], .format = -1, .figure_seconds = 10};
   struct fold_model model, before;
   fold_parse(&argp, argc, argv, &report);
   fold_model_open(&model);
