@@ -135,6 +135,20 @@ for line in sys.stdin:
 """
 
 
+SLOW = PROGRAM.replace("import json, sys", "import json, sys, time").replace("        np.save", "        time.sleep(0.1)\n        np.save")
+
+
+def check_time(folder):
+    """A program that is slow to answer is given more time to find its order."""
+    (folder / "slow.py").write_text(SLOW)
+    for seconds, begin in (("1", "not known: that took more time than it may (see --order-time)"), ("100", "up to 8 rows: host/sequential")):
+        code, out, err = verify("--exec", f"{sys.executable} -B {folder}/slow.py", "--claims", "batch_invariant", "--order-time", seconds,
+                                "--fixtures", "normal/f32/sum/33x33/*")
+        assert code == 1 and orders_of(out)[0].startswith(begin), (seconds, out, err)
+    code, out, err = verify("--exec", "true", "--order-time", "0")
+    assert code == 2 and "--order-time 0: at least 1" in err, err
+
+
 def check_program(folder):
     (folder / "program.py").write_text(PROGRAM)
     code, out, err = verify("--exec", f"{sys.executable} -B {folder}/program.py", *ROWS)
@@ -155,6 +169,7 @@ def main():
             try:
                 import numpy  # noqa: F401
                 check_program(folder)
+                check_time(folder)
             except ImportError:
                 print("numpy is absent: no program is asked")
             hangs.result()

@@ -83,6 +83,9 @@ void fold_option_refuse(struct argp_state *state, const char *option, const char
 const char *fold_option_generator(const char *word, char text[240]);
 int fold_option_op(struct argp_state *state, const char *option, const char *text);
 const struct fold_problem *fold_option_problem(struct argp_state *state, const char *text);
+/* Sets a variable of setting.h, so that new processes have it too; 0 is refused. */
+void fold_option_set_number(struct argp_state *state, const char *option, const char *text, uint64_t most,
+                            const char *variable);
 /* Comma-separated lists of at least one item; `list` is changed. fold_option_numbers returns how many numbers there
  * are, at most `room`; fold_option_names returns a mask of the bits that parse_name gives. */
 size_t fold_option_numbers(struct argp_state *state, const char *option, char *list, uint64_t most, uint64_t *numbers,

@@ -92,6 +92,15 @@ size_t fold_option_numbers(struct argp_state *state, const char *option, char *l
   return n;
 }
 
+void fold_option_set_number(struct argp_state *state, const char *option, const char *text, uint64_t most,
+                            const char *variable) {
+  char number[24];
+  uint64_t value = fold_option_number(state, option, text, most);
+  if (value == 0) argp_failure(state, 2, 0, "%s 0: at least 1", option);
+  snprintf(number, sizeof number, "%llu", (unsigned long long)value);
+  setenv(variable, number, 1);
+}
+
 unsigned fold_option_mask(struct argp_state *state, const char *option, char *list,
                           int (*parse_name)(struct argp_state *, const char *, const char *)) {
   char *rest = NULL;

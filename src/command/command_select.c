@@ -21,6 +21,7 @@ enum {
   REPEATS,
   PROBE,
   AROUND,
+  ORDER_TIME,
   TWIN,
   GUEST,
   EXEC,
@@ -92,6 +93,7 @@ static const struct argp_option judging_options[] = {
      "batch_invariant of guests: also try batches of each number of rows, of one less and of one more (default: only "
      "near powers of two)",
      1},
+    {"order-time", ORDER_TIME, "SECONDS", 0, "time limit for finding out how a refuted claim's order changed (10)", 1},
     {"probe", PROBE, NULL, 0, "also try claims that a subject does not make; they do not count", 1},
     {0},
 };
@@ -166,6 +168,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       return 0;
     case OP: s->npy_problem = fold_option_problem(state, arg); return 0;
     case AROUND: take_around(s, arg, state); return 0;
+    case ORDER_TIME: fold_option_set_number(state, "--order-time", arg, 86400, "FOLDPROOF_ORDER_TIME"); return 0;
     case REPEATS:
       s->repeats = (unsigned)fold_option_number(state, "--repeats", arg, FOLD_REPEATS_MOST);
       if (s->repeats == 0) argp_failure(state, 2, 0, "--repeats 0: at least 1");

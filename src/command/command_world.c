@@ -21,29 +21,20 @@ static const struct argp_option options[] = {
 static const struct argp_option limits[] = {
     {"timeout", TIMEOUT, "SECONDS", 0, "time limit of a subject's run or a rank's answer (20)", 4}, {0}};
 
-static void set_number(struct argp_state *state, const char *option, const char *text, uint64_t most,
-                       const char *variable) {
-  char number[24];
-  uint64_t value = fold_option_number(state, option, text, most);
-  if (value == 0) argp_failure(state, 2, 0, "%s 0: at least 1", option);
-  snprintf(number, sizeof number, "%llu", (unsigned long long)value);
-  setenv(variable, number, 1);
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state) {
   switch (key) {
     case LAUNCH:
       if (*arg == '\0') argp_failure(state, 2, 0, "--launch: an empty command");
       setenv("FOLDPROOF_LAUNCH", arg, 1);
       return 0;
-    case RANKS: set_number(state, "--ranks", arg, 1024, "FOLDPROOF_RANKS"); return 0;
+    case RANKS: fold_option_set_number(state, "--ranks", arg, 1024, "FOLDPROOF_RANKS"); return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
 }
 
 static error_t parse_limit(int key, char *arg, struct argp_state *state) {
   if (key != TIMEOUT) return ARGP_ERR_UNKNOWN;
-  set_number(state, "--timeout", arg, 86400, "FOLDPROOF_TIMEOUT");
+  fold_option_set_number(state, "--timeout", arg, 86400, "FOLDPROOF_TIMEOUT");
   return 0;
 }
 

@@ -37,7 +37,7 @@ static bool judge_class(const struct fold_weighing *w, const struct fold_outcome
   if (class == FOLD_NAN ? may->nan : finite ? may->finite : may->infinite[negative]) return true;
   refute_row(finding, w->row, w->got, truth->rounded[dtype], truth->finite_terms ? INFINITY : NAN);
   if (!truth->finite_terms)
-    fold_find_refuted(finding, "the rules for special values require another result");
+    fold_find_refuted(finding, "the rules for special values require another result (docs/claims.md, Numbers)");
   else if (finite)
     fold_find_refuted(finding, "the result is finite, and every order overflows");
   else if (may->infinite[0] || may->infinite[1])

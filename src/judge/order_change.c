@@ -9,6 +9,7 @@
 
 #include "judge.h"
 #include "reveal.h"
+#include "setting.h"
 
 void fold_trial_take_sides(struct fold_trial *trial, size_t n, const struct fold_order_side *a,
                            const struct fold_order_side *b) {
@@ -202,7 +203,9 @@ static void free_sides(struct fold_revealed v[2]) {
 /* If the order depends on a row's place, only the row that differed is asked, on both sides. */
 static fold_status ask(const struct fold_trial *trial, struct fold_order_sides *sides, struct fold_revealed v[2],
                        struct fold_order_change *change) {
-  const double until = fold_now() + FOLD_ORDER_SECONDS;
+  unsigned seconds;
+  FOLD_TRY(fold_setting_number(FOLD_SETTING_ORDER_TIME, 10, &seconds));
+  const double until = fold_now() + seconds;
   FOLD_TRY(reveal_sides(trial, sides, until, v, change));
   if (!v[0].place[0] && !v[1].place[0]) return fold_ok();
   sides->side[0].alone = sides->side[1].alone = true;

@@ -4,7 +4,7 @@
  * A judge that refutes by a pair of runs describes both: each is a side. After the verdict the tree of each side is
  * revealed (reveal.h), with the same number of rows, place, launch and addresses, but other terms. What is found there
  * never changes a verdict. Promised: both sides together take no more than some hundred million additions and
- * FOLD_ORDER_SECONDS. Rows that are too long for that are replaced by shorter ones; if the trees of these are equal,
+ * FOLDPROOF_ORDER_TIME seconds (10). Rows that are too long for that are replaced by shorter ones; if the trees of these are equal,
  * that says nothing about the long rows.
  */
 #ifndef FOLD_SIDES_H
@@ -12,8 +12,6 @@
 
 #include "claim.h"
 #include "plan.h"
-
-#define FOLD_ORDER_SECONDS 10
 
 struct fold_order_side {
   size_t first_row, skip;        /* the run begins so many rows and elements behind the start of each input */
