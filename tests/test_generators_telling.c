@@ -118,26 +118,40 @@ Test(generators_telling, each_place_has_what_tells) {
     }
 }
 
-/* Quiet and signalling ones, and two in a row: in 32 rows each. */
+/* Quiet and signalling ones, and two or three in a row. */
 Test(generators_telling, nan_places_have_each_kind) {
   enum { COLS = 33, ROWS = 4 * COLS };
   for (int d = 0; d < FOLD_E4M3; d++) {
     const struct fold_source source = source_of("nan_places", d, 0, COLS);
     const struct fold_format f = fold_format_of(source.dtype);
     uint64_t *x = patterns_of(&source, 0, COLS * ROWS);
-    size_t signalling = 0, negative = 0, pairs = 0;
+    size_t signalling = 0, negative = 0, pairs = 0, triples = 0;
     for (size_t r = 0; r < ROWS; r++) {
       size_t nans = 0;
       for (size_t i = r * COLS; i < (r + 1) * COLS; i++) {
         if (!isnan(fold_bits_to_double(source.dtype, x[i]))) continue;
         nans++, signalling += !(x[i] & (f.fraction + 1) / 2), negative += (x[i] & f.sign) != 0;
       }
-      cr_expect(nans == 1 || nans == 2);
-      pairs += nans == 2;
+      cr_expect(nans >= 1 && nans <= 3);
+      pairs += nans == 2, triples += nans == 3;
     }
-    cr_expect(signalling == 2 * COLS && negative == COLS && pairs == COLS, "%zu %zu %zu", signalling, negative, pairs);
+    cr_expect(signalling == 2 * COLS && negative == COLS && pairs + triples == COLS && pairs > 9 && triples > 9,
+              "%zu %zu %zu", signalling, negative, pairs);
     free(x);
   }
+}
+
+/* So that the second input of products has what the first has otherwise. */
+Test(generators_telling, seeds_from_2_to_the_62_on_swap_the_inputs) {
+  enum { COLS = 33, N = 4 * COLS * COLS };
+  const struct fold_source swapped = source_of("nan_places", FOLD_F32, ((uint64_t)1 << 62) + 1, COLS),
+                           other = fold_source_of_input(&swapped, 1);
+  uint64_t *x = patterns_of(&swapped, 0, N), *y = patterns_of(&other, 0, N);
+  size_t first = 0, second = 0;
+  for (size_t i = 0; i < N; i++)
+    first += isnan(fold_bits_to_double(FOLD_F32, x[i])), second += isnan(fold_bits_to_double(FOLD_F32, y[i]));
+  cr_expect(first == 0 && second > COLS, "%zu and %zu", first, second);
+  free(x), free(y);
 }
 
 /* In dot products: an infinity meets a zero in each place, from either side. */
