@@ -43,7 +43,7 @@ def test_what_is_offered():
         (["reveal", "--op", "d"], "dot"),
         (["verify", "--claims", "bounded,run_to"], "bounded,run_to_run"),
         (["verify", "-s", "host/seq,host/pairw"], "host/seq,host/pairwise"),
-        (["verify", "--fixtures", "subn"], "subnormals"),
+        (["verify", "--fixtures", "subnormals"], "subnormals"),
         (["verify", "--fixtures", "subnormals,both_z"], "subnormals,both_zeros"),
         (["reveal", "host/pairw"], "host/pairwise"),
         # An option with a number of its own: nothing, and no file's name.
