@@ -114,7 +114,8 @@ static void describe_distance(const struct fold_trial *trial, const struct fold_
   const bool before = t->bounds_at < 0;
   const ptrdiff_t beyond = before ? (size - 1 - t->bounds_at) / size : t->bounds_at / size - (ptrdiff_t)n + 1;
   text[0] = '\0';
-  if (!is_whole(run) || t->bounds_of == FOLD_SCRATCH || fold_engine_has_ranks(trial->subject->engine) || beyond < 1)
+  if (t->bounds_by == FOLD_TOUCHED || !is_whole(run) || t->bounds_of == FOLD_SCRATCH ||
+      fold_engine_has_ranks(trial->subject->engine) || beyond < 1)
     return;
   snprintf(text, 60, ", %td element%s %s", beyond, beyond == 1 ? "" : "s",
            before ? "before its start" : "past its end");
