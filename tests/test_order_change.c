@@ -69,7 +69,7 @@ static struct fold_order_change explain_as(enum way way, size_t n, struct fold_o
   cr_assert_eq(fold_rig_open_inputs(&rig, FOLD_HOST, FOLD_F32, one_each, c.problem->inputs, 1).code, FOLD_OK);
   rig.problem = c.problem;
   const struct fold_trial trial = {.subject = &subject, .c = &c, .rig = &rig};
-  const struct fold_order_sides sides = {n, {a, b}};
+  const struct fold_order_sides sides = {.n = n, .side = {a, b}};
   seen.way = way;
   fold_order_explain(&trial, FOLD_BATCH_INVARIANT, &sides, unknown, &change);
   fold_rig_close(&rig);

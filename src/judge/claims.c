@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "judge.h"
+#include "sweep.h"
 #include "watch.h"
 
 #define BY_RESULTS(judge) .results = fold_judge_##judge
@@ -102,8 +103,11 @@ void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, 
   else
     claim->runs(trial, finding);
   if (claim->results && finding->verdict == FOLD_HELD) judge_moved(claim, trial, finding);
+  const bool is_guest = trial->subject->guest && fold_engine_is_here(trial->subject->engine);
+  if (claim->results && finding->verdict == FOLD_HELD && is_guest) fold_sweep_claim(claim, trial, finding);
   fold_judge_steady(trial, finding);
   if (trial->cut && finding->verdict != FOLD_REFUTED) fold_find_failed(finding, fold_left_out(trial->seconds));
+  fold_judge_right_side(trial, finding);
   if (claim->id != FOLD_KEEPS_INPUT) fold_judge_tell_input(trial, finding);
   fold_watch_judging(0);
   if (claim->by_order && finding->verdict == FOLD_HELD) finding->telling = trial->telling;

@@ -20,12 +20,14 @@ int fold_verdict_parse(const char *name);
 struct fold_finding {
   enum fold_verdict verdict;
   char reason[200];   /* why refuted, skipped or broken; may be empty when held */
+  char sides[180];    /* refuted by two runs: how far each is from the exact result; may be empty */
   size_t rows;        /* how many results there are to judge */
   size_t unjudged;    /* rows that have no bound; if other rows of the case have one, `reason` says so even when held */
   size_t comparisons; /* results (or guards, or bytes of input) that were looked at: held over none is not held */
   size_t row;
   bool compared; /* got and want mean something */
-  bool moved;    /* they are of a run whose arguments were at other addresses than the base run's */
+  bool moved;    /* they are of a run whose arguments were at other addresses than the base run's, or of fewer rows */
+  bool of_other_run; /* they are not results of the row's own terms */
   uint64_t got, want;
   double ulps;     /* greatest |got - exact| in units of the exact result's last place; NaN where not measured */
   double fraction; /* the same error over its bound; NaN where there is none */
@@ -132,6 +134,13 @@ void fold_weighing_free(struct fold_weighing *weighing);
  * reason, where there is no bound. */
 bool fold_weigh(struct fold_weighing *weighing, struct fold_finding *finding, fold_status *status);
 
+/* A result that a row of the evidence may have, against the exact one. */
+struct fold_weight {
+  bool known;      /* the exact result is, and there is a bound */
+  bool allowed;    /* it is within its bound */
+  double fraction; /* its error over the bound; NaN: it is not finite, or is exact or wrong (max, min) */
+};
+struct fold_weight fold_weight_of(const struct fold_evidence *evidence, size_t row, uint64_t got);
 /* Whether `bounded` refutes that row, whatever it says of the others. */
 bool fold_refutes_row(const struct fold_evidence *evidence, size_t row);
 

@@ -146,6 +146,9 @@ void fold_judge_evidence(const struct fold_evidence *evidence, const char *globs
  * this is known of the base run, and of runs whose input was looked at since. */
 void fold_judge_tell_input(const struct fold_trial *trial, struct fold_finding *finding);
 
+/* Says of a refutation by two runs how far each is from the exact result, and makes the one that is outside its bound `got`. */
+void fold_judge_right_side(const struct fold_trial *trial, struct fold_finding *finding);
+
 /* After the other judges: refutes run_to_run, though it held, if one of them found that the same run varies. */
 void fold_judge_unsteady(const struct fold_trial *trial, struct fold_finding *finding);
 

@@ -165,13 +165,14 @@ static void keep_weighed(struct fold_truths *truths, const struct fold_weighing 
   at[0] = (struct fold_weighed){true, w->how, w->order, w->height, w->got, w->ulps, w->fraction};
 }
 
-/* One row against its bound: false when it is refuted. FOLD_UNSUPPORTED, with the reason, when it has no bound. */
-static bool judge_row(const struct fold_evidence *e, struct fold_weighing *w, struct fold_finding *finding, size_t row,
-                      fold_status *status) {
+/* One result of a row against its bound: false when it is refuted. FOLD_UNSUPPORTED, with the reason, when it has no
+ * bound. */
+static bool judge_result(const struct fold_evidence *e, struct fold_weighing *w, struct fold_finding *finding,
+                         size_t row, uint64_t got, fold_status *status) {
   struct fold_truths *truths = e->truths;
   struct fold_running_product room;
   w->row = row;
-  w->got = fold_bits_load(w->how.result, e->results, row);
+  w->got = got;
   const struct fold_weighed *before = find_weighed(truths, w);
   *status = fold_truths_row(truths, row, &w->truth);
   if (before) {
@@ -187,16 +188,38 @@ static bool judge_row(const struct fold_evidence *e, struct fold_weighing *w, st
   return right;
 }
 
-bool fold_refutes_row(const struct fold_evidence *e, size_t row) {
+static bool judge_row(const struct fold_evidence *e, struct fold_weighing *w, struct fold_finding *finding, size_t row,
+                      fold_status *status) {
+  return judge_result(e, w, finding, row, fold_bits_load(w->how.result, e->results, row), status);
+}
+
+/* Max and min are exact in every order, and have no bound. */
+static struct fold_weight weight_of_extreme(const struct fold_evidence *e, size_t row, uint64_t got) {
+  const enum fold_dtype dtype = fold_evidence_result_dtype(e);
+  const struct fold_truth *truth;
+  const bool known = fold_truths_row(e->truths, row, &truth).code == FOLD_OK;
+  return (struct fold_weight){known, known && fold_bits_same(dtype, got, truth->rounded[dtype]), NAN};
+}
+
+struct fold_weight fold_weight_of(const struct fold_evidence *e, size_t row, uint64_t got) {
+  const enum fold_op op = e->truths->c->op;
   struct fold_finding finding = fold_finding_open(e->truths->c->rows);
   struct fold_weighing w;
+  if (op == FOLD_MAX || op == FOLD_MIN) return weight_of_extreme(e, row, got);
   fold_weighing_init(&w);
   w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
   w.order = product_order(e);
   fold_status status = fold_evidence_height(e, &w.height);
-  bool refuted = status.code == FOLD_OK && !judge_row(e, &w, &finding, row, &status);
+  const bool allowed = status.code != FOLD_OK || judge_result(e, &w, &finding, row, got, &status);
+  const struct fold_weight weight = {status.code == FOLD_OK, allowed, finding.fraction};
   fold_weighing_free(&w);
-  return refuted;
+  return weight;
+}
+
+bool fold_refutes_row(const struct fold_evidence *e, size_t row) {
+  const enum fold_dtype dtype = fold_evidence_result_dtype(e);
+  const struct fold_weight weight = fold_weight_of(e, row, fold_bits_load(dtype, e->results, row));
+  return weight.known && !weight.allowed;
 }
 
 /* Closes the finding when no row is refuted. If any row failed, there is no verdict. */

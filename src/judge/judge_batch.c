@@ -80,6 +80,7 @@ static void judge_rows_alone(struct fold_trial *trial, struct fold_finding *find
       struct fold_order_side among = {.rows = c->rows, .row = picks[i], .alone = true};
       snprintf(among.at, sizeof among.at, "as row %zu of %zu", picks[i], c->rows);
       fold_trial_take_sides(trial, c->cols, &own, &among);
+      trial->sides.first_is_got = true;
       finding->row = picks[i];
       return;
     }
@@ -140,7 +141,9 @@ static fold_status open_batch(struct fold_trial *trial) {
   return fold_rig_load(batch);
 }
 
-static void take_place(struct fold_trial *trial, size_t row, const char *at) {
+static void take_place(struct fold_trial *trial, struct fold_finding *finding, size_t row, const char *at) {
+  if (fold_address_decides(trial, 0, row * trial->c->cols))
+    fold_find_refuted(finding, "the row's address decides: different bits %s, and alone at such an address", at);
   const struct fold_order_side own = {.rows = 1, .at = "alone"};
   struct fold_order_side among = {.rows = BATCH, .row = row, .alone = true};
   snprintf(among.at, sizeof among.at, "%s", at);
@@ -171,9 +174,9 @@ static void judge_row_in_batch(struct fold_trial *trial, struct fold_finding *fi
   const unsigned char *third = (const unsigned char *)got + THIRD * size,
                       *fourth = (const unsigned char *)got + FOURTH * size;
   if (!fold_find_same(finding, dtype, third, trial->got, 1, "different bits as third of five rows"))
-    take_place(trial, THIRD, "as third of five rows");
+    take_place(trial, finding, THIRD, "as third of five rows");
   else if (!fold_find_same(finding, dtype, fourth, trial->got, 1, "different bits as fourth of five rows"))
-    take_place(trial, FOURTH, "as fourth of five rows");
+    take_place(trial, finding, FOURTH, "as fourth of five rows");
   else
     fold_find_held(finding);
 }

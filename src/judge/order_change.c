@@ -13,7 +13,7 @@
 
 void fold_trial_take_sides(struct fold_trial *trial, size_t n, const struct fold_order_side *a,
                            const struct fold_order_side *b) {
-  trial->sides = (struct fold_order_sides){n, {*a, *b}};
+  trial->sides = (struct fold_order_sides){.n = n, .side = {*a, *b}};
 }
 
 /* How many terms each node has; NULL: no memory. */

@@ -29,6 +29,7 @@ struct fold_order_side {
 struct fold_order_sides {
   size_t n; /* terms of a row; 0: no pair of runs is known */
   struct fold_order_side side[2];
+  bool first_is_got; /* the finding's `got` is of the first side, else of the second */
 };
 
 /* What was found, as plain data that can be sent from process to process. */

@@ -1,7 +1,11 @@
-/* sweep_rows.c: batches of every size near a power of two, and the rows of the whole batch in other places. */
+/* sweep_rows.c: batches of each size up to 300 where that is quick, and of every size near a power of two; and the rows of the
+ * whole batch in other places.
+ */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bits.h"
 #include "sweep.h"
 
 /* Kernels usually change their method at a power of two. */
@@ -12,8 +16,12 @@ static size_t next_usual(size_t rows) {
       if (at > rows) return at;
 }
 
-static size_t next_size(const struct fold_around *around, size_t rows) {
-  size_t next = next_usual(rows);
+enum { EACH_SIZE = 300, LONGEST_ROW = 1024 };
+/* Seconds for the quickest of the first runs: a program, or a library that compiles for each size, is not run so often. */
+static const double QUICK_RUN = 1e-3;
+
+static size_t next_size(const struct fold_around *around, size_t rows, bool each) {
+  size_t next = each && rows < EACH_SIZE ? rows + 1 : next_usual(rows);
   for (size_t i = 0; i < around->n; i++)
     for (uint64_t at = around->at[i] - 1; at <= around->at[i] + 1; at++)
       if (at > rows && at < next) next = at;
@@ -39,6 +47,20 @@ static bool agree(const struct fold_trial *trial, const struct batch *small, con
   const bool same = fold_find_same(&found, fold_trial_result_dtype(trial), results, small->results, small->size, "");
   if (same) finding->comparisons = found.comparisons;
   return same;
+}
+
+/* The first of these results that is outside its bound, where the whole batch has another: its row; else `rows`. */
+static size_t find_gross(const struct fold_trial *trial, const void *results, size_t rows) {
+  const struct fold_evidence evidence = fold_trial_evidence(trial);
+  const enum fold_dtype dtype = fold_trial_result_dtype(trial);
+  if (trial->truths == NULL || trial->truths->input == NULL || trial->subject->unknown) return rows;
+  for (size_t r = 0; r < rows; r++) {
+    const uint64_t bits = fold_bits_load(dtype, results, r);
+    if (fold_bits_same(dtype, bits, fold_bits_load(dtype, trial->got, r))) continue;
+    const struct fold_weight weight = fold_weight_of(&evidence, r, bits);
+    if (weight.known && !weight.allowed) return r;
+  }
+  return rows;
 }
 
 static void take_sizes(struct fold_trial *trial, size_t same, size_t other, size_t row) {
@@ -71,18 +93,83 @@ static bool refute_by_pair(struct fold_trial *trial, const struct batch *small, 
   return false;
 }
 
+/* A result of a batch that no rounding explains is shown rather than a difference of rounding that comes first. False where
+ * there is one, and it has refuted. */
+static bool judge_gross(struct fold_trial *trial, size_t from, bool each, struct fold_finding *finding) {
+  const size_t all = trial->c->rows;
+  const enum fold_dtype dtype = fold_trial_result_dtype(trial);
+  for (size_t size = from; size < all; size = next_size(trial->around, size, each)) {
+    if (!run_batch(trial, finding, size)) return false;
+    const size_t row = find_gross(trial, trial->other, size);
+    if (row == size) continue;
+    finding->row = row;
+    finding->compared = true;
+    finding->got = fold_bits_load(dtype, trial->other, row);
+    finding->want = fold_bits_load(dtype, trial->got, row);
+    struct fold_order_side whole = {.rows = all, .row = row}, part = {.rows = size, .row = row};
+    part.behind = fold_order_behind((all - size) * trial->c->cols);
+    snprintf(whole.at, sizeof whole.at, "in a batch of %zu rows", all);
+    snprintf(part.at, sizeof part.at, "in one of %zu", size);
+    fold_trial_take_sides(trial, trial->c->cols, &whole, &part);
+    fold_find_refuted(finding, "different bits in a batch of %zu rows than in one of %zu", size, all);
+    return false;
+  }
+  return true;
+}
+
+/* Whether each size is to be tried. */
+static bool is_quick(const struct fold_trial *trial, const double took[3]) {
+  return trial->c->cols <= LONGEST_ROW && fmin(took[0], fmin(took[1], took[2])) < QUICK_RUN;
+}
+
 static bool sweep(struct fold_trial *trial, struct batch *small, struct fold_finding *finding) {
   const size_t all = trial->c->rows, size = fold_dtype_size(fold_trial_result_dtype(trial));
+  double took[3] = {INFINITY, INFINITY, INFINITY};
+  bool each = false;
   if (!run_batch(trial, finding, small->size)) return false;
   memcpy(small->results, trial->other, size);
-  while (small->size < all) {
-    size_t rows = next_size(trial->around, small->size);
+  for (size_t k = 0; small->size < all; k++) {
+    size_t rows = next_size(trial->around, small->size, each);
     if (rows > all) rows = all;
+    const double begun = fold_now();
     if (rows < all && !run_batch(trial, finding, rows)) return false;
+    if (k < 3) took[k] = fold_now() - begun;
+    if (k == 2) each = is_quick(trial, took);
     const void *results = rows < all ? trial->other : trial->got;
-    if (!agree(trial, small, results, finding)) return refute_by_pair(trial, small, rows, finding);
+    if (!agree(trial, small, results, finding))
+      return judge_gross(trial, small->size, each, finding) && refute_by_pair(trial, small, rows, finding);
     memcpy(small->results, results, rows * size);
     small->size = rows;
+  }
+  return true;
+}
+
+/* Batches are held against the exact results too: of a guest that promises no batch invariance each must keep its bound. */
+bool fold_sweep_claim(const struct fold_claim *claim, struct fold_trial *trial, struct fold_finding *finding) {
+  enum { MOST_ELEMENTS = 1 << 20 };
+  const size_t all = trial->c->rows, size = fold_dtype_size(fold_trial_result_dtype(trial));
+  double took[3] = {INFINITY, INFINITY, INFINITY};
+  bool each = false;
+  if (fold_case_all_elements(trial->c) > MOST_ELEMENTS) return true;
+  for (size_t rows = 1, k = 0; rows < all; rows = next_size(trial->around, rows, each), k++) {
+    const double begun = fold_now();
+    if (!run_batch(trial, finding, rows)) return false;
+    if (k < 3) took[k] = fold_now() - begun;
+    if (k == 2) each = is_quick(trial, took);
+    if (k >= 3 && !each) return true;
+    if (memcmp(trial->other, trial->got, rows * size) == 0) continue;
+    struct fold_evidence evidence = fold_trial_evidence(trial);
+    struct fold_finding found = fold_finding_open(all);
+    memcpy((unsigned char *)trial->other + rows * size, (const unsigned char *)trial->got + rows * size,
+           (all - rows) * size);
+    evidence.results = trial->other;
+    claim->results(&evidence, &found);
+    if (found.verdict != FOLD_REFUTED) continue;
+    const size_t n = strnlen(found.reason, sizeof found.reason - 1);
+    snprintf(found.reason + n, sizeof found.reason - n, ", in a batch of %zu row%s", rows, rows == 1 ? "" : "s");
+    found.moved = true;
+    *finding = found;
+    return false;
   }
   return true;
 }
@@ -117,6 +204,19 @@ static fold_status rotate_rows(struct fold_trial *trial, size_t by) {
   return fold_rig_load(trial->rig);
 }
 
+/* Whether the row alone has other bits so many elements further from an aligned address. */
+bool fold_address_decides(struct fold_trial *trial, size_t row, size_t further) {
+  const enum fold_dtype dtype = fold_trial_result_dtype(trial);
+  const size_t line = 64 / fold_dtype_size(trial->c->dtype), shift = further % line, first = row * trial->c->cols;
+  uint64_t here = 0, there = 0;
+  if (shift == 0 || trial->subject->vector) return false;
+  if (fold_trial_run_part(trial, first, 1, trial->c->cols, &here).code != FOLD_OK) return false;
+  if (fold_rig_move(trial->rig, (ptrdiff_t)shift).code != FOLD_OK) return false;
+  const bool ran = fold_trial_run_part(trial, first, 1, trial->c->cols, &there).code == FOLD_OK;
+  return fold_rig_move(trial->rig, 0).code == FOLD_OK && ran &&
+         !fold_bits_same(dtype, fold_bits_load(dtype, &here, 0), fold_bits_load(dtype, &there, 0));
+}
+
 /* After the rotation row r's result must be at place r - by. */
 static bool judge_rotated(struct fold_trial *trial, size_t by, struct fold_finding *finding) {
   const size_t rows = trial->c->rows, size = fold_dtype_size(fold_trial_result_dtype(trial));
@@ -135,8 +235,13 @@ static bool judge_rotated(struct fold_trial *trial, size_t by, struct fold_findi
   snprintf(a.at, sizeof a.at, "in place %zu of %zu", a.row, rows);
   snprintf(b.at, sizeof b.at, "in place %zu", b.row);
   fold_trial_take_sides(trial, trial->c->cols, &a, &b);
-  fold_find_refuted(finding, "different bits for row %zu of %zu in place %zu than in place %zu", finding->row, rows,
-                    b.row, finding->row);
+  if (fold_address_decides(trial, finding->row, (rows - by) * trial->c->cols))
+    fold_find_refuted(
+        finding, "the row's address decides: row %zu of %zu has other bits in place %zu, and alone at such an address",
+        finding->row, rows, b.row);
+  else
+    fold_find_refuted(finding, "different bits for row %zu of %zu in place %zu than in place %zu", finding->row, rows,
+                      b.row, finding->row);
   return false;
 }
 

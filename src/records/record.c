@@ -218,7 +218,9 @@ static void set_finding(json_t *line, const struct fold_judgement *j) {
   const struct fold_finding *f = &j->finding;
   const bool only_ran = j->claim == NULL && j->got; /* a run that was not judged */
   if (!only_ran) json_object_set_new(line, "verdict", json_string(fold_verdict_name(f->verdict)));
-  if (f->reason[0]) json_object_set_new(line, "reason", text_value(f->reason));
+  char reason[sizeof f->reason + sizeof f->sides + 2];
+  snprintf(reason, sizeof reason, "%s%s%s", f->reason, f->sides[0] ? "; " : "", f->sides);
+  if (reason[0]) json_object_set_new(line, "reason", text_value(reason));
   fold_record_figures(line, f, fold_subject_result(j->subject, j->c->dtype));
 }
 

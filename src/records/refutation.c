@@ -112,7 +112,7 @@ void fold_print_refuted(const struct fold_judgement *j, const char *program, con
     print_distance(dtype, f->got, f->want, out);
   }
   print_error(j, out);
-  fprintf(out, ": %s\n", f->reason);
+  fprintf(out, ": %s%s%s\n", f->reason, f->sides[0] ? "; " : "", f->sides);
   if (j->change) fprintf(out, "  order: %s\n", j->change->text);
   if (j->subject->peer) print_fact(j, out);
   print_replay(j, program, folder, out);

@@ -184,6 +184,47 @@ static int last_of_many(call_of *call, void *context) {
   return FOLDPROOF_GUEST_OK;
 }
 
+/* In batches of those sizes the last row gets the first row's sum; or rows are added in another order. */
+static int wrong_at_139(call_of *call, void *context) {
+  const int status = sums(call, 1);
+  (void)context;
+  if (call->rows == 139) ((float *)call->out)[138] = ((float *)call->out)[0];
+  return status;
+}
+static int wrong_past_32768(call_of *call, void *context) {
+  const int status = sums(call, 1);
+  float *out = call->out;
+  (void)context;
+  for (uint64_t r = 32768; r < call->rows && call->rows < 43649; r++) out[r] = out[r - 32];
+  return status;
+}
+static int at_20_to_30(call_of *call, void *context) {
+  return (void)context, sums(call, call->rows >= 20 && call->rows <= 30 ? 8 : 1);
+}
+static int last_of_47_mod_48(call_of *call, void *context) {
+  const int status = sums(call, 1);
+  (void)context;
+  if (call->rows % 48 == 47) sum_row(call, call->rows - 1, 8);
+  return status;
+}
+static int rounding_then_wrong(call_of *call, void *context) {
+  const int status = sums(call, call->rows < 9 ? 1 : 8);
+  (void)context;
+  if (call->rows == 100) ((float *)call->out)[50] = 1;
+  return status;
+}
+
+/* Terms before an address of a whole line are added first, as many kernels do. */
+static int peels(call_of *call, void *context) {
+  (void)context;
+  for (uint64_t r = 0; r < call->rows; r++) {
+    const float *x = (const float *)call->in + r * call->cols;
+    const uint64_t before = (64 - (uintptr_t)x % 64) % 64 / sizeof *x, head = before < call->cols ? before : call->cols;
+    ((float *)call->out)[r] = sum_of(x, head, 1) + sum_of(x + head, call->cols - head, 8);
+  }
+  return FOLDPROOF_GUEST_OK;
+}
+
 /* Where an argument lies within 128 bytes. */
 static uint64_t offset_of(const void *argument) { return (uintptr_t)argument % 128; }
 static int input_at_68(call_of *call, void *context) {
@@ -294,6 +335,12 @@ static const struct foldproof_guest_subject subjects[] = {
     SUBJECT("by_configured", "launch_invariant", by_online, &configured),
     SUBJECT("by_nprocs", "launch_invariant", by_online, NULL),
     SUBJECT("at_1111_rows", "batch_invariant", at_rows, &awkward),
+    {.name = "bits/wrong_at_139", .run = wrong_at_139},
+    SUBJECT("wrong_past_32768", "bounded,batch_invariant", wrong_past_32768, NULL),
+    SUBJECT("at_20_to_30", "batch_invariant", at_20_to_30, NULL),
+    SUBJECT("last_of_47_mod_48", "batch_invariant", last_of_47_mod_48, NULL),
+    SUBJECT("rounding_then_wrong", "batch_invariant", rounding_then_wrong, NULL),
+    SUBJECT("peels", "batch_invariant", peels, NULL),
     SUBJECT("odd_rows", "batch_invariant", odd_rows, NULL),
     SUBJECT("last_of_many", "batch_invariant", last_of_many, NULL),
     SUBJECT("input_at_68", "alignment_invariant", input_at_68, NULL),
