@@ -42,7 +42,7 @@ LEAVES(threads_left, omp_set_num_threads(omp_get_max_threads() + 1))
 LEAVES(dynamic_left, omp_set_dynamic(!omp_get_dynamic()))
 LEAVES(nesting_left, omp_set_max_active_levels(omp_get_max_active_levels() == 7 ? 6 : 7))
 LEAVES(schedule_left, omp_set_schedule(omp_sched_guided, 13))
-LEAVES(rounding_left_by_threads, if (call->launch.threads == 7) round_up())
+LEAVES(rounding_left_by_threads, if (call->launch.threads == 2) round_up())
 
 static void flush_in_pool(void) {
 #pragma omp parallel num_threads(3)
@@ -84,7 +84,7 @@ static void leave_folder(void) {
   if (chdir("/") != 0 || chdir("proc") != 0) abort();
 }
 LEAVES(folder_left, leave_folder())
-LEAVES(folder_left_by_threads, if (call->launch.threads == 7) leave_folder())
+LEAVES(folder_left_by_threads, if (call->launch.threads == 2) leave_folder())
 LEAVES(locale_left, setlocale(LC_CTYPE, "C.UTF-8"))
 
 static void take_a_locale(void) {

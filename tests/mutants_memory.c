@@ -59,7 +59,7 @@ fold_status mutant_past_end_alone(const struct fold_subject *subject, const stru
 
 /* Only at another launch than its own choice. */
 fold_status mutant_input_swapped_by_threads(const struct fold_subject *subject, const struct fold_call *call) {
-  if (call->launch.threads == 3) return mutant_input_swapped(subject, call);
+  if (call->launch.threads == 2) return mutant_input_swapped(subject, call);
   sums(call, call->rows);
   return fold_ok();
 }
@@ -85,9 +85,9 @@ fold_status mutant_input_restored(const struct fold_subject *subject, const stru
   return mutant_input_swapped(subject, call);
 }
 
-/* Only where it has three threads. */
+/* Only where it has two threads. */
 fold_status mutant_input_restored_by_threads(const struct fold_subject *subject, const struct fold_call *call) {
-  if (call->launch.threads == 3) return mutant_input_restored(subject, call);
+  if (call->launch.threads == 2) return mutant_input_restored(subject, call);
   sums(call, call->rows);
   return fold_ok();
 }
@@ -102,7 +102,7 @@ fold_status mutant_past_read_masked(const struct fold_subject *subject, const st
 }
 
 fold_status mutant_past_read_by_threads(const struct fold_subject *subject, const struct fold_call *call) {
-  if (call->launch.threads == 3) return mutant_past_read_masked(subject, call);
+  if (call->launch.threads == 2) return mutant_past_read_masked(subject, call);
   sums(call, call->rows);
   return fold_ok();
 }

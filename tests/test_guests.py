@@ -196,7 +196,7 @@ WILD = {
     "filters_calls": "which system calls its process may make", "takes_files": "descriptors, of which hardly one is free",
     "redirects_output": "the process's standard output", "outlives_its_parent": "whether its process ends with its parent",
     "ends_its_thread": "BROKEN",  # the process goes on where it has other threads, and its time is up
-    "dies_then_spoils": "it left changed: the process's ", "sends_term": "killed by signal 15 (Terminated), in a run for run_to_run: no further claim is judged there", "has_term_sent": "killed by signal 15",
+    "dies_then_spoils": "it left changed: the process's ", "sends_term": "killed by signal 15 (Terminated), in a run for ", "has_term_sent": "killed by signal 15",
     "ends_its_parent": "sent signal 15 (Terminated) to foldproof", "interrupts_its_parent": "sent signal 2 (Interrupt) to foldproof", "wakes_its_parent": "sent signal 10 (User defined signal 1) to foldproof", "halts": "a signal halted its process for 5 s",
     "lowers_hard_limit": "the process's limit of open files", "sets_alarm": "a timer, which was to send a signal later",
     "makes_a_timer": "a timer, which was to send a signal later", "wanders": "the current folder",

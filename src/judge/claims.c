@@ -61,18 +61,23 @@ void fold_judge_tell_input(const struct fold_trial *trial, struct fold_finding *
   memcpy(finding->reason + n, said, sizeof said);
 }
 
+/* Whether it is a guest that gets host memory: a program, which gets files, is too slow to be run for this. */
+static bool gets_memory(const struct fold_trial *trial) {
+  const char *const *unseen = trial->subject->unseen;
+  return trial->subject->guest && fold_engine_is_here(trial->subject->engine) &&
+         !(unseen && unseen[FOLD_ALIGNMENT_INVARIANT]);
+}
+
 /* A guest may go another way where its arguments are not aligned. Where that gives other results, these must keep the
  * claim too. */
 static void judge_moved(const struct fold_claim *claim, struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_variation moved = {
       .shift = 1, .other_shift = fold_case_problem(trial->c)->inputs > 1, .out_shift = 1};
-  const char *const *unseen = trial->subject->unseen;
   struct fold_evidence evidence = fold_trial_evidence(trial);
   struct fold_finding found = fold_finding_open(trial->c->rows);
   struct fold_varied seen;
   char how[200];
-  if (!trial->subject->guest || !fold_engine_is_here(trial->subject->engine)) return;
-  if (unseen && unseen[FOLD_ALIGNMENT_INVARIANT]) return;
+  if (!gets_memory(trial)) return;
   fold_status status = fold_trial_vary(trial, &moved, &seen);
   if (status.code == FOLD_OK && !seen.same) status = fold_trial_try(trial, &moved, &seen); /* trial->other has them */
   if (status.code != FOLD_OK && status.code != FOLD_UNSUPPORTED) fold_find_failed(finding, status);
@@ -103,8 +108,7 @@ void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, 
   else
     claim->runs(trial, finding);
   if (claim->results && finding->verdict == FOLD_HELD) judge_moved(claim, trial, finding);
-  const bool is_guest = trial->subject->guest && fold_engine_is_here(trial->subject->engine);
-  if (claim->results && finding->verdict == FOLD_HELD && is_guest) fold_sweep_claim(claim, trial, finding);
+  if (claim->results && finding->verdict == FOLD_HELD && gets_memory(trial)) fold_sweep_claim(claim, trial, finding);
   fold_judge_steady(trial, finding);
   if (trial->cut && finding->verdict != FOLD_REFUTED) fold_find_failed(finding, fold_left_out(trial->seconds));
   fold_judge_right_side(trial, finding);
