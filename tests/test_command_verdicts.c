@@ -254,7 +254,7 @@ Test(command_verdicts, what_could_not_run_is_recorded_once_for_what_it_covers) {
 /* Of an input that every order adds exactly, another order shows nothing; and what is not about order has no such word. */
 Test(command_verdicts, what_held_on_idle_inputs_alone_is_said_and_strict_refuses_it) {
   struct shell *s = shell_open();
-  const char *const idle = "--subjects host/pairwise --fixtures 'integers/f32/sum/1x33/*,normal/f32/max/1x33/*'";
+  const char *const idle = "--subjects host/pairwise --fixtures 'sparse/f32/sum/1x300/*,normal/f32/max/1x33/*'";
   shell_run(s, "$F verify --jsonl r.jsonl %s", idle);
   EXPECT_CODE(s, 0);
   cr_expect(
