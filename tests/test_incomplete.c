@@ -105,10 +105,10 @@ Test(incomplete, an_interrupted_run_replaces_nothing) {
   whole_records(s, "w");
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     shell_run(s,
-              "%s CUDA_VISIBLE_DEVICES= %s --jsonl r.jsonl >/dev/null & p=$!; "
+              "%s CUDA_VISIBLE_DEVICES= env --default-signal=%s %s --jsonl r.jsonl >/dev/null & p=$!; "
               "until ls r.jsonl.partial.* >/dev/null 2>&1 || ! kill -0 $p; do sleep 0.01; done; sleep 0.2; kill -%s "
               "$p; wait $p",
-              rows[i].before, rows[i].command, rows[i].signal);
+              rows[i].before, rows[i].signal, rows[i].command, rows[i].signal);
     EXPECT_CODE(s, 99);
     cr_expect(strstr(s->err, "interrupted: the records are incomplete"), "%s: %s", s->ran, s->err);
     shell_run(s, "ls r.*; test ! -e r.jsonl.incomplete || cmp w r.jsonl");
