@@ -80,7 +80,7 @@ struct foldproof_guest_subject {
   const char *about;       /* one line [the name] */
   const char *problems;    /* ["sum"] */
   const char *dtypes;      /* of the terms ["f32"] */
-  const char *accumulator; /* a dtype, or "terms": that of the terms [f64 for f64, f32 for all others] */
+  const char *accumulator; /* a dtype, or "terms": that of the terms [f64 for f64 and for results in f64, else f32] */
   const char *result;      /* a dtype, "accumulator", or "terms" ["terms"] */
   const char *order;       /* the declared order in which terms are joined ("foldproof list orders") [none] */
   /* What it promises ("foldproof list claims"), or presets: "deterministic", "batch-invariant", "reproducible",

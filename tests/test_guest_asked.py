@@ -99,6 +99,18 @@ def check_compensated(guest, folder):
     assert code == 0 and out.split("compensated", 1)[1].split()[:2] == ["0", "1"], (code, out, err)
 
 
+def check_wide(folder):
+    """Results in f64 of f32 terms are added in f64, unless the table says otherwise; a refutation shows what it wanted."""
+    of_f64 = (GUESTS / "plain.c").read_text().replace("float sum", "double sum").replace("float *out", "double *out").replace("const float term", "const double term")
+    for accumulator, wanted in (("", 0), (".accumulator = \"f64\",", 0), (".accumulator = \"f32\",", 1)):
+        source = folder / "wide.c"
+        source.write_text(of_f64.replace('"plain/sum", ', f'"plain/sum", .result = "f64", {accumulator} '))
+        wide = ("--guest", build(folder, "wide", source, options=("-ffp-contract=off",)), "--subjects", "plain/sum", "--claims", "bounded")
+        code, out, err = verify(*wide, "--fixtures", "adversarial_runs/f32/sum/1x2049,normal/f32/sum/3x1000/*")
+        assert code == wanted, (accumulator, code, out, err)
+        assert not wanted or "want 0xfff0000000000000 (-inf" in out and "every order overflows" in out, out
+
+
 def check_named(guest):
     """What it is called: a function of rows is no sum."""
     out = subprocess.run([FOLDPROOF, "list", "subjects", "--long", "--guest", guest], capture_output=True, text=True, check=True).stdout
@@ -113,6 +125,7 @@ def main():
         guest = build(folder, "plain", GUESTS / "plain.c", options=("-ffp-contract=off",))
         check_compensated(guest, folder)
         check_named(guest)
+        check_wide(folder)
         for kind in KINDS:
             found = check_all_appear("--guest", guest, kind, folder, names)
             assert found["tree"]["verdict"] == "skipped" and found["replays"]["verdict"] == "skipped", found

@@ -214,6 +214,34 @@ Test(judge, a_judge_that_says_nothing_is_broken) {
   }
 }
 
+static void refutes_the_same(struct fold_trial *trial, struct fold_finding *finding) {
+  (void)trial;
+  finding->compared = true;
+  finding->got = finding->want = 0x3f800000;
+  fold_find_refuted(finding, "of the same bits");
+}
+static void refutes_the_same_of(const struct fold_evidence *e, struct fold_finding *finding) {
+  (void)e;
+  refutes_the_same(NULL, finding);
+}
+
+Test(judge, no_refutation_shows_two_sides_that_are_the_same) {
+  const struct fold_claim claims[] = {{FOLD_RUN_TO_RUN, "equal", "nothing", .runs = refutes_the_same},
+                                      {FOLD_FAITHFUL, "equal", "nothing", .results = refutes_the_same_of},
+                                      {FOLD_BOUNDED, "equal", "nothing", .results = refutes_the_same_of}};
+  for (size_t i = 0; i < 3; i++) {
+    struct fold_finding finding;
+    struct fold_case c = {.rows = 1, .cols = 3, .dtype = FOLD_F32};
+    struct fold_truths truths = {.c = &c};
+    const struct fold_subject nobody = {.name = "nobody"};
+    struct fold_trial trial = {.subject = &nobody, .c = &c, .truths = &truths};
+    fold_judge_claim(&claims[i], &trial, &finding);
+    cr_expect_not(finding.compared);
+    cr_expect_eq(finding.verdict, i == 2 ? FOLD_REFUTED : FOLD_BROKEN, "claim %zu: %s", i, finding.reason);
+    cr_expect_eq(strstr(finding.reason, "foldproof is at fault") != NULL, i < 2, "claim %zu: %s", i, finding.reason);
+  }
+}
+
 static void looks_for_sides(struct fold_trial *trial, struct fold_finding *finding) {
   cr_expect_eq(trial->sides.n, 0);
   cr_expect_not(trial->has_refuting);

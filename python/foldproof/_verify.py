@@ -290,7 +290,7 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     same_bits_as  another callable, or the name of one of foldproof's subjects, that must give the same bits: the claim same_bits_as
     like          framework of the arrays that fn gets: "numpy", "torch", "cupy" or "jax". None: torch if it was imported, else numpy;
                   on "cuda" torch, cupy or jax, the first that was imported
-    accumulator   dtype of the partial results; None: f64 for f64, and f32 for all others
+    accumulator   dtype of the partial results; None: f64 for f64 and for results in f64, and f32 for all others
     result        dtype of the results; None: that of the terms
     order         the declared order in which terms are joined (`foldproof list orders`), which `replays` needs
     method        how terms are added: "plain", "kahan", "neumaier" or "exact"

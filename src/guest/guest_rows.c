@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bits.h"
 #include "guest.h"
 #include "near.h"
 #include "text.h"
@@ -144,6 +145,16 @@ static fold_status rule(const struct reading *r, const char *field, const char *
   return fold_ok();
 }
 
+/* An accumulator that the table does not give holds the results, too: who has f64 results of f32 terms adds in f64. */
+static void widen_accumulator(struct fold_subject *s) {
+  for (int d = 0; d < FOLD_DTYPES; d++) {
+    const struct fold_format result = fold_format_of(fold_subject_result(s, (enum fold_dtype)d));
+    const bool holds = fold_format_holds(fold_format_of(fold_accumulator_of((enum fold_dtype)d)), result);
+    if (s->dtypes >> d & 1 && s->accumulator == FOLD_USUAL && s->result >= FOLD_RULES && !holds)
+      s->accumulator = s->result;
+  }
+}
+
 static fold_status method(const struct reading *r, enum fold_method *found) {
   const char *text;
   char meant[160];
@@ -217,6 +228,7 @@ static fold_status read_row(const struct reading *r, const char *claims, struct 
   if (!s->unknown) FOLD_TRY(masks(r, "problems", "sum", find_problem, problem_name, &s->ops));
   FOLD_TRY(rule(r, "accumulator", "terms", FOLD_OF_TERMS, accumulator_name, &s->accumulator));
   FOLD_TRY(rule(r, "result", "accumulator", FOLD_OF_ACCUMULATOR, result_name, &s->result));
+  if (!s->unknown) widen_accumulator(s);
   FOLD_TRY(method(r, &s->method));
   FOLD_TRY(text_at(r, "order", &s->order));
   FOLD_TRY(text_at(r, "same_bits_as", &s->twin));

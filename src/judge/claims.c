@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bits.h"
 #include "judge.h"
 #include "sweep.h"
 #include "watch.h"
@@ -92,6 +93,19 @@ static void judge_moved(const struct fold_claim *claim, struct fold_trial *trial
   snprintf(finding->reason + n, sizeof finding->reason - n, ", %.100s", how);
 }
 
+/* A refutation shows two results that differ, or says what else is wrong. Where its two sides are the same, it is about
+ * the size of an error, and does not show them; in a claim about bits, foldproof itself is at fault. */
+static void check_sides(const struct fold_claim *claim, enum fold_dtype dtype, struct fold_finding *finding) {
+  if (finding->verdict != FOLD_REFUTED || !finding->compared || !fold_bits_same(dtype, finding->got, finding->want))
+    return;
+  finding->compared = false;
+  if (FOLD_OF_ERROR & FOLD_CLAIM(claim->id)) return;
+  fold_find_failed(finding, fold_error(FOLD_ENVIRONMENT,
+                                       "foldproof is at fault: %s is refuted in row %zu, where both results "
+                                       "are the same: please report this",
+                                       claim->name, finding->row));
+}
+
 void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, struct fold_finding *finding) {
   struct fold_evidence evidence = fold_trial_evidence(trial);
   *finding = fold_finding_open(trial->c->rows);
@@ -109,6 +123,7 @@ void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, 
     claim->runs(trial, finding);
   if (claim->results && finding->verdict == FOLD_HELD) judge_moved(claim, trial, finding);
   if (claim->results && finding->verdict == FOLD_HELD && gets_memory(trial)) fold_sweep_claim(claim, trial, finding);
+  check_sides(claim, fold_trial_result_dtype(trial), finding);
   fold_judge_steady(trial, finding);
   if (trial->cut && finding->verdict != FOLD_REFUTED) fold_find_failed(finding, fold_left_out(trial->seconds));
   fold_judge_right_side(trial, finding);
@@ -129,6 +144,7 @@ void fold_judge_evidence(const struct fold_evidence *evidence, const char *globs
       fold_find_skipped(&finding, "%s", why);
     else
       claims[k].results(evidence, &finding);
+    check_sides(&claims[k], fold_evidence_result_dtype(evidence), &finding);
     take(context, &claims[k], &finding);
   }
 }

@@ -28,6 +28,17 @@ static void keep_worst(struct fold_finding *finding, size_t row, uint64_t got, u
   if (isnan(finding->fraction) || fraction > finding->fraction) finding->fraction = fraction;
   if (worse) refute_row(finding, row, got, want, NAN);
 }
+
+/* A result of another class that the theorem leaves possible: the exact one, or what an overflow gives. */
+static uint64_t possible(const struct fold_weighing *w, const struct fold_outcomes *may) {
+  const struct fold_truth *truth = w->truth;
+  const struct fold_format format = fold_format_of(w->how.result);
+  const bool negative = mpfr_signbit(truth->exact) != 0;
+  if (may->finite || !truth->finite_terms) return truth->rounded[w->how.result];
+  if (!may->infinite[0] && !may->infinite[1]) return format.nan;
+  return format.beyond | ((may->infinite[negative] ? negative : !negative) ? format.sign : 0);
+}
+
 /* Judges a result by its class: NaN, infinite or finite, as the theorem leaves possible. */
 static bool judge_class(const struct fold_weighing *w, const struct fold_outcomes *may, struct fold_finding *finding) {
   const struct fold_truth *truth = w->truth;
@@ -35,7 +46,7 @@ static bool judge_class(const struct fold_weighing *w, const struct fold_outcome
   enum fold_class class = fold_bits_class(dtype, w->got);
   bool finite = class < FOLD_INFINITE, negative = fold_bits_negative(dtype, w->got);
   if (class == FOLD_NAN ? may->nan : finite ? may->finite : may->infinite[negative]) return true;
-  refute_row(finding, w->row, w->got, truth->rounded[dtype], truth->finite_terms ? INFINITY : NAN);
+  refute_row(finding, w->row, w->got, possible(w, may), truth->finite_terms ? INFINITY : NAN);
   if (!truth->finite_terms)
     fold_find_refuted(finding, "the rules for special values require another result (docs/claims.md, Numbers)");
   else if (finite)

@@ -17,6 +17,9 @@ enum fold_claim_id {
   (FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS) | FOLD_CLAIM(FOLD_LEAVES_NO_TRACE) | \
    FOLD_CLAIM(FOLD_KEEPS_INPUT))
 
+/* Those about the size of the error. */
+#define FOLD_OF_ERROR (FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_COMPENSATED))
+
 /* How a subject adds: each method has its error bound (bound.h). */
 enum fold_method {
   FOLD_PLAIN,    /* one rounding a join: gamma_h sum |x|, gamma_k = k u / (1 - k u) (Higham) */

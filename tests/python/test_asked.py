@@ -51,6 +51,14 @@ class Asked(unittest.TestCase):
             foldproof.verify(in_turn, claims="compensated", **by)
         foldproof.verify(in_turn, claims="bounded", **by)
 
+    def test_results_in_f64_of_f32_terms_are_added_in_f64(self):
+        wide = dict(like="numpy", result="f64", claims="bounded", fixtures="adversarial_runs/f32/sum/*,normal/f32/sum/3x1000/*")
+        foldproof.verify(lambda x: x.sum(-1, dtype="f8"), **wide)
+        with self.assertRaises(foldproof.Refuted) as caught:
+            foldproof.verify(lambda x: x.sum(-1, dtype="f8"), accumulator="f32", **wide)
+        got, want = str(caught.exception).split("got ")[1].split("\n")[0].split(", want ")
+        self.assertNotEqual(got.split()[0], want.split()[0])
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)
