@@ -51,10 +51,10 @@ static fold_status crashes_at_33(const struct fold_subject *subject, const struc
   if (call->cols == 33) raise(SIGSEGV);
   return sums(call);
 }
-/* In a judge's own run: with three threads, which the base run does not ask for. */
+/* In a judge's own run: with two threads, which the base run does not ask for. */
 static fold_status crashes_by_threads(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
-  if (call->launch.threads == 3) raise(SIGSEGV);
+  if (call->launch.threads == 2) raise(SIGSEGV);
   return sums(call);
 }
 /* In the new process that fresh_process asks, which has no path before its name. */
