@@ -137,6 +137,18 @@ def check_repeats(folder):
     assert left.returncode == 1, left
 
 
+def check_functions(folder):
+    """A function of rows may give the same result whatever a term is: that it keeps results is shown by other results elsewhere."""
+    functions = ("--guest", str(build(folder, "functions", GUESTS / "functions.c", options=["-Wall", "-Wextra", "-Werror"])))
+    honest = ",".join(f"functions/{name}" for name in ("log_sum_exp", "largest", "largest_of_lanes", "clip", "sign", "constant"))
+    code, out, err = verify(*functions, "--subjects", honest, "--claims", "run_to_run")
+    assert code == 0 and len(re.findall(r" on host\n  run_to_run +\d{3,} +0 ", out)) == 6, (code, out, err)
+    for name in ("by_address", "by_ends"):
+        code, out, err = verify(*functions, "--subjects", f"functions/{name}", "--claims", "run_to_run", "--fixtures", "normal/f32/sum/3x1000/*,normal/f32/sum/1x1023/*")
+        assert code == 1 and "the result of the previous input, from before its term" in out, (name, code, out, err)
+        check_replay(out)
+
+
 def check_twins(folder):
     """Two versions of a guest, whose subjects have one name."""
     few, twin = ("--fixtures", "normal/f*/sum/*x1000/*"), ("--same-bits-as", "mine/sum")
@@ -264,6 +276,7 @@ def main():
         check_processors(guest)
         check_numbers_of_threads(guest, pathlib.Path(folder))
         check_shapes(guest)
+        check_functions(pathlib.Path(folder))
         check_twins(pathlib.Path(folder))
         # A crash is to be one, in a build with sanitizers too.
         os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0:detect_leaks=0"
