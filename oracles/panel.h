@@ -1,9 +1,8 @@
 /* panel.h: whether an input could tell one order from another.
  *
- * An invariance that held on data where every tree gives the same bits shows nothing about order: 1 + 2 + 3 is 6 in every order.
  * An invariance that held on data for which every tree gives the same bits shows nothing about order: 1 + 2 + 3 is 6 in every order.
- * another order can be seen in it, and *idle* where none do: then only a tree outside the panel could show anything.
- * another order can be seen in it, and *idle* where none do: then only a tree outside the panel could give different bits.
+ * An input is *telling* where two trees of a panel give different bits, and *idle* where none do: then only a tree outside the
+ * panel could give different bits.
  * The trees are plain, one rounding a join in the dtype's accumulator, starting zeros included, so that -0 alone tells who starts
  * at +0. Results are compared as claims compare them: rounded to the result's dtype, NaN by its class. So trees that differ only
  * in the accumulator count as idle.
@@ -20,8 +19,8 @@ extern "C" {
 /* Unknown: nobody asked, or the record is older than the question. */
 enum fold_telling { FOLD_TELLING_UNKNOWN, FOLD_IDLE, FOLD_TELLING };
 
-/* Longer rows are folded only by trees whose parts threads can share; rows up to this length also by a chain and with
- * their terms sorted or shuffled. */
+/* Longer rows are folded by trees whose parts threads can share, and by one chain; rows up to this length also with their terms
+ * sorted or shuffled. */
 enum { FOLD_PANEL_TERMS = 1 << 20 };
 
 /* The trees for rows of `cols` terms. */

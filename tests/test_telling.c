@@ -181,6 +181,17 @@ Test(telling, long_rows_are_asked_too) {
   free(in);
 }
 
+/* Where a chain comes to 2^24 it loses each one that follows; all others add parts of fewer ones. */
+Test(telling, what_a_chain_alone_loses_in_a_long_row_tells) {
+  const size_t n = (1 << 24) + 16;
+  float *in = malloc(n * sizeof *in);
+  cr_assert(in);
+  for (size_t i = 0; i < n; i++) in[i] = 1;
+  cr_expect_eq(ask(FOLD_F32, FOLD_SUM, 1, n, in), FOLD_TELLING);
+  cr_expect_eq(ask(FOLD_F32, FOLD_SUM, 1, n - 16, in), FOLD_IDLE, "2^24 ones are exact in every order");
+  free(in);
+}
+
 /* A permutation for each key, of which the order is the sequential one. */
 Test(telling, a_keyed_order_adds_each_term_once) {
   enum { TERMS = 1000 };
