@@ -208,19 +208,24 @@ Test(plan, one_is_told_in_the_singular) {
   static const struct {
     struct fold_variation how;
     const char *text;
-  } rows[] = {{{.launch = {.blocks = 1}}, "with 1 block"},
-              {{.launch = {.blocks = 2}}, "with 2 blocks"},
-              {{.launch = {.threads = 1}}, "with 1 thread"},
-              {{.launch = {.threads = 2}}, "with 2 threads"},
-              {{.shift = 1}, "1 element from an aligned address"},
-              {{.shift = 2}, "2 elements from an aligned address"},
-              {{.other_shift = 1}, "its other input 1 element from one"},
-              {{.other_shift = 2}, "its other input 2 elements from one"},
-              {{.out_shift = 1}, "with the output 1 element further"},
-              {{.out_shift = 2}, "with the output 2 elements further"}};
+    size_t bytes;
+  } rows[] = {{{.placement = FOLD_AT_START}, "at the start of a page", 12},
+              {{.placement = FOLD_AT_END}, "at the end of a page, 52 bytes from a multiple of 64", 12},
+              {{.placement = FOLD_AT_END}, "at the end of a page, 1 byte from a multiple of 64", 4095},
+              {{.placement = FOLD_AT_END}, "at the end of a page", 128},
+              {{.launch = {.blocks = 1}}, "with 1 block", 4},
+              {{.launch = {.blocks = 2}}, "with 2 blocks", 4},
+              {{.launch = {.threads = 1}}, "with 1 thread", 4},
+              {{.launch = {.threads = 2}}, "with 2 threads", 4},
+              {{.shift = 1}, "1 element from an aligned address", 4},
+              {{.shift = 2}, "2 elements from an aligned address", 4},
+              {{.other_shift = 1}, "its other input 1 element from one", 4},
+              {{.other_shift = 2}, "its other input 2 elements from one", 4},
+              {{.out_shift = 1}, "with the output 1 element further", 4},
+              {{.out_shift = 2}, "with the output 2 elements further", 4}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char text[200];
-    fold_variation_describe(&rows[i].how, text);
+    fold_variation_describe(&rows[i].how, rows[i].bytes, text);
     cr_expect_str_eq(text, rows[i].text);
   }
 }

@@ -88,7 +88,7 @@ static void judge_moved(const struct fold_claim *claim, struct fold_trial *trial
   if (found.verdict != FOLD_REFUTED) return;
   *finding = found;
   finding->moved = true;
-  fold_variation_describe(&moved, how);
+  fold_trial_describe(trial, &moved, how);
   const size_t n = strnlen(finding->reason, sizeof finding->reason - 1);
   snprintf(finding->reason + n, sizeof finding->reason - n, ", %.100s", how);
 }

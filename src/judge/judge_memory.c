@@ -58,7 +58,7 @@ static bool judge_nan_run(struct fold_trial *trial, struct fold_finding *finding
   if (status.code != FOLD_OK) return false;
   if (clean.read_nan) return true;
   take_row(finding, &seen);
-  fold_variation_describe(&how, with);
+  fold_trial_describe(trial, &how, with);
   fold_find_refuted(finding, "NaN where the output held NaN before: it was read%s%s", with[0] ? ", " : "", with);
   return false;
 }

@@ -168,7 +168,15 @@ struct fold_variation fold_variation_part(const struct fold_variation *v, unsign
   return part;
 }
 
-void fold_variation_describe(const struct fold_variation *v, char text[200]) {
+static void describe_placement(enum fold_placement placement, size_t bytes, char text[60]) {
+  const size_t past = (64 - bytes % 64) % 64;
+  if (placement == FOLD_AT_START || past == 0)
+    snprintf(text, 60, "at the %s of a page", placement == FOLD_AT_START ? "start" : "end");
+  else
+    snprintf(text, 60, "at the end of a page, %zu byte%s from a multiple of 64", past, past == 1 ? "" : "s");
+}
+
+void fold_variation_describe(const struct fold_variation *v, size_t bytes, char text[200]) {
   struct {
     bool is;
     char text[60];
@@ -189,7 +197,7 @@ void fold_variation_describe(const struct fold_variation *v, char text[200]) {
   snprintf(parts[4].text, 60, "its other input %td element%s from one", v->other_shift, v->other_shift == 1 ? "" : "s");
   snprintf(parts[5].text, 60, "with the output %u element%s further", v->out_shift, v->out_shift == 1 ? "" : "s");
   snprintf(parts[6].text, 60, "with the scratch %u bytes further", 256 * v->scratch_shift);
-  snprintf(parts[7].text, 60, "at the %s of a page", v->placement == FOLD_AT_START ? "start" : "end");
+  describe_placement(v->placement, bytes, parts[7].text);
   snprintf(parts[8].text, 60, "with NaN in the output before");
   size_t n = 0;
   text[0] = '\0';

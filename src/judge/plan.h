@@ -34,8 +34,9 @@ enum fold_factor { FOLD_VARIES_LAUNCH = 1, FOLD_VARIES_ADDRESS = 2, FOLD_VARIES_
 unsigned fold_variation_factors(const struct fold_variation *v);
 /* The same variation, but only in these factors; the input stays. */
 struct fold_variation fold_variation_part(const struct fold_variation *v, unsigned factors);
-/* "with 3 threads, 5 elements from an aligned address" */
-void fold_variation_describe(const struct fold_variation *v, char text[200]);
+/* "with 3 threads, 5 elements from an aligned address". An input of that many bytes ends with its page, if it is at a page's end: so
+ * they say how far its first byte is from a multiple of 64. */
+void fold_variation_describe(const struct fold_variation *v, size_t bytes, char text[200]);
 
 /* Makes the plan; returns how many runs it has. `turn` is the input's hash. */
 size_t fold_plan(enum fold_engine engine, size_t terms, uint64_t turn, struct fold_variation plan[FOLD_PLAN_MOST]);

@@ -142,9 +142,18 @@ static fold_status run_step(struct fold_trial *trial, const struct fold_variatio
   return fold_variation_factors(&rest) ? fold_trial_vary(trial, &rest, seen) : fold_ok();
 }
 
+void fold_trial_describe(const struct fold_trial *trial, const struct fold_variation *how, char text[200]) {
+  fold_variation_describe(how, fold_trial_terms(trial) * fold_dtype_size(trial->c->dtype), text);
+}
+
+/* A page's start or end matters as an address: nothing else is known of it. */
+static void find_different_bits(struct fold_finding *finding, const struct fold_variation *how, const char *text) {
+  const bool alone = how->placement != FOLD_PLACED && strncmp(text, "at the ", 7) == 0;
+  fold_find_refuted(finding, "different bits %s%s", alone ? "at another address: " : "", text);
+}
+
 bool fold_find_varied(struct fold_trial *trial, struct fold_finding *finding, const struct fold_varied *seen) {
   char how[200];
-  fold_variation_describe(&seen->how, how);
   finding->row = seen->row;
   finding->compared = true;
   finding->got = seen->got;
@@ -154,11 +163,11 @@ bool fold_find_varied(struct fold_trial *trial, struct fold_finding *finding, co
   struct fold_order_side base = {.rows = trial->c->rows, .row = seen->row, .at = "usually"}, other = base;
   other.how = seen->how;
   other.how.second = false;
-  fold_variation_describe(&other.how, how);
+  fold_trial_describe(trial, &other.how, how);
   snprintf(other.at, sizeof other.at, "%.119s", how);
   fold_trial_take_sides(trial, trial->c->cols, &base, &other);
-  fold_variation_describe(&seen->how, how);
-  fold_find_refuted(finding, "different bits %s", how);
+  fold_trial_describe(trial, &seen->how, how);
+  find_different_bits(finding, &seen->how, how);
   return false;
 }
 

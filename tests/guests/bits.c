@@ -227,6 +227,11 @@ static int peels(call_of *call, void *context) {
 
 /* Where an argument lies within 128 bytes. */
 static uint64_t offset_of(const void *argument) { return (uintptr_t)argument % 128; }
+/* Its input ends where a page does. */
+static int input_before_page(call_of *call, void *context) {
+  const float *end = (const float *)call->in + call->rows * call->cols;
+  return (void)context, sums(call, (uintptr_t)end % 4096 == 0 ? 8 : 1);
+}
 static int input_at_68(call_of *call, void *context) {
   return (void)context, sums(call, offset_of(call->in) == 68 ? 8 : 1);
 }
@@ -343,6 +348,7 @@ static const struct foldproof_guest_subject subjects[] = {
     SUBJECT("peels", "batch_invariant", peels, NULL),
     SUBJECT("odd_rows", "batch_invariant", odd_rows, NULL),
     SUBJECT("last_of_many", "batch_invariant", last_of_many, NULL),
+    SUBJECT("input_before_page", "alignment_invariant", input_before_page, NULL),
     SUBJECT("input_at_68", "alignment_invariant", input_at_68, NULL),
     SUBJECT("output_at_36", "alignment_invariant", output_at_36, NULL),
     SUBJECT("both_at_44", "alignment_invariant", both_at_44, NULL),
