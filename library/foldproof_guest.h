@@ -99,6 +99,10 @@ struct foldproof_guest_subject {
   void *context;                                                             /* yours */
   uint32_t strides; /* 1: it takes inputs that are not contiguous, by the call's strides [0] */
   uint32_t finite;  /* 1: it takes no NaN and no infinity: no input has them [0] */
+  /* Claims about the size of its errors, each if it is not 0: within the bound of a plain sum in that order, whatever the
+   * guest's own order is; at most so many ulps of the exact result, wherever that is finite. */
+  const char *accurate_as;
+  double ulps;
 };
 
 struct foldproof_guest_table {

@@ -49,7 +49,7 @@ static fold_status reveal(void *context) {
   struct fold_revealed revealed = {0};
   FOLD_TRY(ask(r, &asked));
   own.subjects = fold_subjects(&own.n);
-  FOLD_TRY(fold_guests_load(&r->guest, 1, NULL, NULL, &own, &all));
+  FOLD_TRY(fold_guests_load(&r->guest, 1, NULL, &own, &all));
   fold_status status = fold_reveal_subject(&all.subjects[0], &asked, &revealed);
   if (status.code == FOLD_OK) status = tell(r, &all.subjects[0], &asked, &revealed);
   fold_revealed_free(&revealed);

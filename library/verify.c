@@ -121,7 +121,7 @@ static fold_status load_and_judge(const struct foldproof_guest_table *table, con
   selection.guests = &guest;
   selection.n_guests = 1;
   own.subjects = fold_subjects(&own.n);
-  FOLD_TRY(fold_guests_load(&guest, 1, o->claims, NULL, &own, &all));
+  FOLD_TRY(fold_guests_load(&guest, 1, &(struct fold_wants){.claims = o->claims}, &own, &all));
   char *claims = o->claims ? fold_claims_expand(o->claims) : NULL;
   fold_status status = fold_ok();
   selection.claims = claims;

@@ -111,6 +111,49 @@ def check_wide(folder):
         assert not wanted or "want 0xfff0000000000000 (-inf" in out and "every order overflows" in out, out
 
 
+LONG = ("--fixtures", "constant/f32/sum/2x100000/*")
+
+
+def check_limits(guest, folder):
+    """A sum in turn is far off on long rows of equal terms, and within the worst case of all orders: a notice says so, and two claims refute it."""
+    record, plain = folder / "limits.jsonl", ("--guest", guest, "--subjects", "plain/sum")
+    code, out, err = verify(*plain, *LONG, "--jsonl", record)
+    assert code == 0 and "note: plain/sum is up to 1.5e+03 ulps off on well-conditioned sums (constant/f32/sum/2x100000/seed1)" in out, (code, out, err)
+    found = {line["claim"]: line for line in map(json.loads, record.read_text().splitlines()) if line["type"] == "judgement"}
+    assert found["bounded"]["well_conditioned_ulps"] > 1000 and found["bounded"]["verdict"] == "held", found
+    code, out, err = verify("--subjects", "host/sequential", *LONG, "--set", "guests")  # its declared order's bound tells
+    assert code == 0 and "note:" not in out, (code, out, err)
+    for option, value, claim, wanted in (("--accurate-as", "host/pairwise", "accurate_as", 1), ("--accurate-as", "host/sequential", "accurate_as", 0),
+                                         ("--ulps", "4", "ulps", 1), ("--ulps", "2000.5", "ulps", 0)):
+        for claims in ((), ("--claims", "run_to_run")):
+            code, out, err = verify(*plain, *LONG, *claims, option, value, "--jsonl", record)
+            assert code == wanted and f"\n  {claim} " in out, (option, value, code, out, err)
+            assert ("violates " + claim in out) == bool(wanted) and (claims == ()) == ("\n  bounded" in out), (option, value, out)
+            again = subprocess.run([FOLDPROOF, "judge", record], capture_output=True, text=True)
+            assert again.returncode == wanted and f"\n  {claim} " in again.stdout, (option, value, again.stdout, again.stderr)
+            if wanted:
+                replay = next(line for line in out.splitlines() if line.startswith("  replay: "))[len("  replay: "):]
+                assert f"{option} '{value}'" in replay and subprocess.run(replay, shell=True, capture_output=True).returncode == 1, replay
+    code, out, err = verify("--guest", guest, "--subjects", "plain/rows", *LONG, "--ulps", "4")
+    assert code == 0 and "it is a function of rows" in out, (code, out, err)
+    code, out, err = verify(*plain, "--fixtures", "inf_middle/f32/sum/1x31/*", "--claims", "run_to_run", "--ulps", "4")
+    assert "no ulps: the exact result is not finite" in out, (code, out, err)
+    for options, word in ((("--accurate-as", "host/pairwize"), "did you mean 'host/pairwise'"), (("--ulps", "0"), "a number above 0"), (("--ulps", "few"), "a number above 0")):
+        code, out, err = verify(*plain, *LONG, *options)
+        assert code == 2 and word in err, (options, code, out, err)
+    code, out, err = verify("--ulps", "4", "--subjects", "host/sequential")
+    assert code == 2 and "need --guest or --exec" in err, (code, out, err)
+    # The same in a guest's own table.
+    for fields, claim in (('.accurate_as = "host/pairwise"', "accurate_as"), (".ulps = 4", "ulps")):
+        source = folder / "limited.c"
+        source.write_text((GUESTS / "plain.c").read_text().replace('"plain/sum"', f'"plain/sum", {fields}'))
+        code, out, err = verify("--guest", build(folder, "limited", source, options=("-ffp-contract=off",)), *plain[2:], *LONG)
+        assert code == 1 and "violates " + claim in out and "\n  bounded" in out, (fields, code, out, err)
+        source.write_text((GUESTS / "plain.c").read_text().replace('"rows"', f'"rows", {fields}'))
+        code, out, err = verify("--guest", build(folder, "limited", source), *LONG)
+        assert code == 2 and "the value of problem rows is not known" in err, (fields, code, out, err)
+
+
 def check_named(guest):
     """What it is called: a function of rows is no sum."""
     out = subprocess.run([FOLDPROOF, "list", "subjects", "--long", "--guest", guest], capture_output=True, text=True, check=True).stdout
@@ -126,6 +169,7 @@ def main():
         check_compensated(guest, folder)
         check_named(guest)
         check_wide(folder)
+        check_limits(guest, folder)
         for kind in KINDS:
             found = check_all_appear("--guest", guest, kind, folder, names)
             assert found["tree"]["verdict"] == "skipped" and found["replays"]["verdict"] == "skipped", found

@@ -59,6 +59,8 @@ static const struct unsound table[] = {
     ONE("twin_elsewhere", "twin 'rows/par_256' does not exist", .claims = C(SAME_BITS_AS), .twin = "rows/par_256"),
     ONE("own_twin", "its own twin", .claims = C(SAME_BITS_AS), .twin = "a/row"),
     ONE("compensated_plainly", "promises 'compensated'", .claims = C(COMPENSATED)),
+    ONE("as_accurate_as_what", "promises 'accurate_as', and it names no order", .claims = C(ACCURATE_AS)),
+    ONE("ulps_of_what", "promises 'ulps', and it names no number", .claims = C(ULPS)),
     ONE("compensated_product", "a bound for products", .claims = C(BOUNDED), .method = FOLD_KAHAN,
         .ops = 1u << FOLD_PROD),
     ONE("compensated_product_of_kahan", "a bound for products", .claims = C(COMPENSATED), .method = FOLD_KAHAN,

@@ -54,6 +54,8 @@ class Subject(ctypes.Structure):
         ("context", c_void_p),
         ("strides", c_uint32),
         ("finite", c_uint32),
+        ("accurate_as", c_char_p),
+        ("ulps", c_double),
     ]
 
 

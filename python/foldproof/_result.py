@@ -85,7 +85,8 @@ class Result:
     """All judgements of a call of verify.
 
     judgements: records as `foldproof verify --jsonl` writes them; counts: how many of each verdict, "held", "refuted", "skipped",
-    "broken"; verdicts: the same for each claim; untried: claims of the preset "reproducible" that were not tried, if the user named no claims."""
+    "broken"; verdicts: the same for each claim; untried: claims of the preset "reproducible" that were not tried, if the user named no claims;
+    notes: large errors that no claim refutes."""
 
     def __init__(self, fn: Code, asked: Dict[str, Any], named: bool = True) -> None:
         self.judgements: List[Record] = []
@@ -121,12 +122,26 @@ class Result:
         tried = {*self.verdicts, *_NOT_OF_CALLABLES, *(_NOT_OF_ROWS if self._asked.get("problem") == "rows" else ())}
         return [claim for claim in _library.claims_of("reproducible") if claim not in tried]
 
+    @property
+    def notes(self) -> List[str]:
+        """Errors of claims that held and that deserve a look: over 1,000 ulps in a sum that hardly cancels, in an undeclared order."""
+        worst: Dict[str, Record] = {}
+        for record in self.judgements:
+            if record.get("well_conditioned_ulps", 0) > worst.get(record["subject"], {}).get("well_conditioned_ulps", 0):
+                worst[record["subject"]] = record
+        return [
+            f"up to {record['well_conditioned_ulps']:.2g} ulps off on well-conditioned sums ({record['case']}): within the worst case over all orders; "
+            "claim accurate_as='host/pairwise' or ulps=N to refute this"
+            for record in worst.values()
+        ]
+
     def __repr__(self) -> str:
+        notes = "".join(f"; note: {note}" for note in self.notes)
         left_out = [claim for claim in self.untried if claim in self.asked_for]
         unclaimed = [claim for claim in self.untried if claim not in left_out]
         told = [f"; not tried, because the fixtures leave {'them' if len(left_out) > 1 else 'it'} out: {', '.join(left_out)}"] if left_out else []
         told += [f"; not tried, because not claimed: {', '.join(unclaimed)}"] if unclaimed else []
-        return f"<foldproof.Result: {self._told(reasons=True)}{''.join(told)}>"
+        return f"<foldproof.Result: {self._told(reasons=True)}{''.join(told)}{notes}>"
 
     def _told(self, reasons: bool = False) -> str:
         why = {"skipped": f" ({self._reasons()})"} if reasons else {}

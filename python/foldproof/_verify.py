@@ -48,6 +48,17 @@ def _wholes(name: str, values: Union[int, Sequence[int]], least: int, most: int)
     return [_library.whole(name, value, least, most) for value in values]
 
 
+def _above_zero(name: str, value: Optional[float]) -> float:
+    """0 for None; else the number, which is finite and above 0."""
+    if value is None:
+        return 0.0
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name}={value!r}: a number, as {name}=4")
+    if not 0 < value < float("inf"):
+        raise ValueError(f"{name}={value!r}: a number above 0")
+    return float(value)
+
+
 def _joined(names: Optional[List[str]]) -> Optional[bytes]:
     return None if names is None else _library.text(",".join(names))
 
@@ -70,14 +81,14 @@ def _guests(fn: Any, other: Any, name: str, like: str, cuda: bool, rows: Callabl
     return guests
 
 
-def _table(guests: List[Guest], **said: Union[bytes, int, None]) -> Any:
+def _table(guests: List[Guest], **said: Union[bytes, int, float, None]) -> Any:
     subjects = (_library.Subject * len(guests))()
     for subject, guest in zip(subjects, guests):
         subject.name, subject.run = _library.text(guest.name), guest.run
         for field, value in said.items():
             setattr(subject, field, value)
     if len(guests) > 1:  # the twin is run but not judged
-        subjects[1].claims, subjects[1].same_bits_as = b"run_to_run", None
+        subjects[1].claims, subjects[1].same_bits_as, subjects[1].accurate_as, subjects[1].ulps = b"run_to_run", None, None, 0.0
     return _library.Table(1, ctypes.sizeof(_library.Subject), len(guests), subjects)
 
 
@@ -138,6 +149,8 @@ def judge(
     seconds: float = LIMIT,
     data: Any = None,
     axis: int = -1,
+    accurate_as: Optional[str] = None,
+    ulps: Optional[float] = None,
     _take: Optional[Callable[[Record], None]] = None,
     _backwards: bool = False,
     _full: bool = False,
@@ -162,7 +175,7 @@ def judge(
     wanted = listed(claims, "claims")
     asked: Dict[str, Any] = {"problem": problem, "device": None if device == "cpu" else device, "like": like, "set": set}
     asked.update(name=name, accumulator=accumulator, result=result, order=order, method=method, repeats=repeats if repeats != 3 else None)
-    asked.update(around=list(around) or None, strides=strides or None, finite=finite or None, seconds=seconds if seconds != LIMIT else None)
+    asked.update(around=list(around) or None, strides=strides or None, accurate_as=accurate_as, ulps=ulps, finite=finite or None, seconds=seconds if seconds != LIMIT else None)
     if own:
         asked.update(data=_data.code_of(data), axis=axis if axis != -1 else None)
     asked["same_bits_as"] = _replay.code_of(same_bits_as, "other") if callable(same_bits_as) else same_bits_as
@@ -182,6 +195,8 @@ def judge(
         method=_library.text(method),
         engine=b"cuda" if device == "cuda" else b"host",
         claims=_joined(wanted),
+        accurate_as=_library.text(accurate_as),
+        ulps=_above_zero("ulps", ulps),
         strides=int(strides and like != "jax"),  # jax takes only contiguous memory
         finite=int(finite),
         same_bits_as=_library.text(guests[-1].name) if callable(same_bits_as) else _library.text(same_bits_as),
@@ -296,6 +311,9 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     method        how terms are added: "plain", "kahan", "neumaier" or "exact"
     repeats       number of repeats for run_to_run, up to 1,000,000
     around        a number of rows, or a list such as [256, 1024]: batch_invariant tries every size near these, and near powers of two
+    accurate_as   an order (`foldproof list orders`): errors are within the bound of a plain sum of its height, whatever fn's own order is
+    ulps          errors are at most so many ulps of the exact result, wherever that is finite: terms that cancel refute it of any plain
+                  sum, so choose `fixtures` to which the promise applies
     strides       True: fn takes arrays that are not contiguous, and stride_invariant is judged
     finite        True: fn takes no NaN and no infinity, and gets none. (If it raises an exception for inputs without terms, with NaN or with infinities,
                   these are skipped with that reason in any case; on other inputs an exception breaks the judgement)

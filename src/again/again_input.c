@@ -26,6 +26,7 @@ void fold_again_close(struct fold_again *a) {
   for (size_t i = 0; i < a->subjects.n; i++) {
     free((char *)(uintptr_t)a->subjects.subjects[i].name);
     free((char *)(uintptr_t)a->subjects.subjects[i].twin);
+    free((char *)(uintptr_t)a->subjects.subjects[i].accurate_as);
   }
   free((void *)(uintptr_t)a->subjects.subjects);
   free(a->extremes);

@@ -87,6 +87,8 @@ static fold_status add(struct fold_again *a, const json_t *record, int engine, s
   *s = (struct fold_subject){.engine = (enum fold_engine)engine, .method = FOLD_PLAIN};
   s->name = strdup(name);
   s->twin = *fold_record_text(record, "twin") ? strdup(fold_record_text(record, "twin")) : NULL;
+  s->accurate_as = *fold_record_text(record, "accurate_as") ? strdup(fold_record_text(record, "accurate_as")) : NULL;
+  s->most_ulps = json_number_value(json_object_get(record, "most_ulps"));
   s->about = "of a record";
   if (own) s->height = own->height, s->vector = own->vector;
   s->peer = json_is_true(json_object_get(record, "peer"));

@@ -36,6 +36,8 @@ struct fold_selection_options {
   struct fold_guest guests[FOLD_GUESTS_MOST];
   struct fold_registry registry;   /* the subjects of guests and the compiled ones; set by fold_selection_open */
   bool loaded;                     /* `registry` holds guests */
+  char *claims;                    /* the claims that are asked for, as the user names them */
+  double ulps;                     /* of --ulps */
   char *expanded;                  /* the claims, with presets replaced by what they stand for */
   const char *npy[64], *given[18]; /* files; names of the options that were given, each once */
   size_t n_given;

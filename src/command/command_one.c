@@ -162,7 +162,7 @@ int fold_one_subject(const char *program, struct fold_one *one, const struct fol
   struct fold_registry all = *registry;
   int code = 0;
   fold_status status = fold_ok();
-  if (one->n_guests) status = fold_guests_load(one->guests, one->n_guests, NULL, NULL, registry, &all);
+  if (one->n_guests) status = fold_guests_load(one->guests, one->n_guests, NULL, registry, &all);
   if (status.code != FOLD_OK) return fold_print_error(program, status);
   status = choose(one, &all, registry->n, &subject);
   if (status.code == FOLD_OK) status = apart(program, subject, work, context, &code);

@@ -1,4 +1,5 @@
 /* command_select.c: the options that choose what is judged, and how: --subjects, --claims, --fixtures and the like. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,8 @@ enum {
   AROUND,
   ORDER_TIME,
   TWIN,
+  ACCURATE_AS,
+  ULPS,
   GUEST,
   EXEC,
   FINITE,
@@ -47,6 +50,14 @@ static const struct argp_option options[] = {
     {"finite", FINITE, NULL, 0, "guests take no NaN and no infinity: they get none", 1},
     {"seconds", SECONDS, "N", 0,
      "begin with the shortest cases, and after N seconds skip what is left, with that reason (default: no limit)", 1},
+    {"accurate-as", ACCURATE_AS, "ORDER", 0,
+     "all guests promise errors within the bound of this order (foldproof list orders), whatever theirs is (claim "
+     "accurate_as, judged beside the others)",
+     1},
+    {"ulps", ULPS, "N", 0,
+     "all guests promise errors of at most N ulps of the exact result, on whatever terms (claim ulps, judged beside "
+     "the others)",
+     1},
     {"fixtures", FIXTURES, "GLOBS", 0, "use only cases that match, by the name of the case, its fixture or its file",
      1},
     {"set", SET, "SET", 0,
@@ -117,6 +128,8 @@ static void check_idle(const struct fold_selection_options *o, struct argp_state
   if (o->selection.twin && o->selection.n_guests == 0)
     argp_failure(state, 2, 0, "--same-bits-as needs --guest or --exec");
   if (o->selection.finite && o->selection.n_guests == 0) argp_failure(state, 2, 0, "--finite needs --guest or --exec");
+  if ((o->selection.accurate_as || o->selection.ulps_text) && o->selection.n_guests == 0)
+    argp_failure(state, 2, 0, "--accurate-as and --ulps need --guest or --exec");
   if (o->selection.fixtures && o->selection.n_npy > 0)
     argp_failure(state, 2, 0, "--npy is judged instead of fixtures: --fixtures chooses nothing");
 }
@@ -139,6 +152,13 @@ static void take_around(struct fold_selection *s, const char *arg, struct argp_s
   free(list);
   for (size_t i = 0; i < s->around.n; i++)
     if (s->around.at[i] == 0) argp_failure(state, 2, 0, "--around 0: at least 1");
+}
+
+static double parse_ulps(const char *text, struct argp_state *state) {
+  char *end;
+  const double ulps = strtod(text, &end);
+  if (end == text || *end || !(ulps > 0) || isinf(ulps)) argp_failure(state, 2, 0, "--ulps %s: a number above 0", text);
+  return ulps;
 }
 
 static void check_set(struct argp_state *state, const char *arg) {
@@ -165,6 +185,11 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       s->seconds_text = arg;
       s->seconds = (double)fold_option_number(state, "--seconds", arg, 1000000);
       if (s->seconds <= 0) argp_failure(state, 2, 0, "--seconds 0: at least 1");
+      return 0;
+    case ACCURATE_AS: s->accurate_as = fold_option_named(state, "--accurate-as", arg); return 0;
+    case ULPS:
+      o->ulps = parse_ulps(arg, state);
+      s->ulps_text = arg;
       return 0;
     case OP: s->npy_problem = fold_option_problem(state, arg); return 0;
     case AROUND: take_around(s, arg, state); return 0;
@@ -283,7 +308,10 @@ fold_status fold_selection_check(const struct fold_selection *selection, const s
 
 fold_status fold_selection_open(struct fold_selection_options *o, const struct fold_registry *own) {
   struct fold_selection *s = &o->selection;
-  const char *claims = s->claims;
+  if (s->claims &&
+      asprintf(&o->claims, "%s%s%s", s->claims, s->accurate_as ? ",accurate_as" : "", s->ulps_text ? ",ulps" : "") < 0)
+    return fold_error(FOLD_NO_MEMORY, "not enough memory for a list of claims");
+  const char *claims = o->claims;
   if (claims && (s->claims = o->expanded = fold_claims_expand(claims)) == NULL)
     return fold_error(FOLD_NO_MEMORY, "not enough memory for a list of claims");
   o->registry = *own;
@@ -295,7 +323,8 @@ fold_status fold_selection_open(struct fold_selection_options *o, const struct f
   if (s->twin && s->claims && !fold_glob_match(s->claims, "same_bits_as"))
     return fold_error(FOLD_BAD_INPUT, "--same-bits-as needs --claims same_bits_as, too");
   if (s->n_guests > 0) {
-    FOLD_TRY(fold_guests_load(s->guests, s->n_guests, claims, s->twin, own, &o->registry));
+    const struct fold_wants wants = {claims, s->twin, s->accurate_as, o->ulps};
+    FOLD_TRY(fold_guests_load(s->guests, s->n_guests, &wants, own, &o->registry));
     o->loaded = true;
     if (s->backwards)
       fold_list_reverse((void *)(uintptr_t)o->registry.subjects, o->registry.n, sizeof(struct fold_subject));
@@ -306,4 +335,5 @@ fold_status fold_selection_open(struct fold_selection_options *o, const struct f
 void fold_selection_close(struct fold_selection_options *o) {
   if (o->loaded) fold_guests_unload(&o->registry);
   free(o->expanded);
+  free(o->claims);
 }

@@ -197,13 +197,13 @@ static fold_status check_text(const struct fold_guest *guest) {
   return fold_ok();
 }
 
-static fold_status load(const struct fold_guest *guest, const char *claims, const struct fold_registry *own,
+static fold_status load(const struct fold_guest *guest, const struct fold_wants *wants, const struct fold_registry *own,
                         struct fold_subject **all, size_t *n) {
   char *json = NULL;
   struct fold_subject *rows = NULL;
   size_t more = 0;
   FOLD_TRY(guest->door->here ? guest->door->describe(guest, &json) : ask(guest, &json));
-  fold_status status = fold_guest_rows(guest, json, claims, &rows, &more);
+  fold_status status = fold_guest_rows(guest, json, wants, &rows, &more);
   free(json);
   if (status.code == FOLD_OK) status = check_names(guest, rows, more, own);
   if (status.code == FOLD_OK) status = rename_rows(rows, more, &(struct fold_registry){*all, *n});
@@ -238,13 +238,13 @@ void fold_guests_unload(struct fold_registry *all) {
   *all = (struct fold_registry){0};
 }
 
-fold_status fold_guests_load(const struct fold_guest *guests, size_t n, const char *claims, const char *twin,
+fold_status fold_guests_load(const struct fold_guest *guests, size_t n, const struct fold_wants *wants,
                              const struct fold_registry *own, struct fold_registry *all) {
   struct fold_subject *subjects = NULL;
   fold_status status = prepare(guests, n);
   all->n = 0;
-  for (size_t i = 0; i < n && status.code == FOLD_OK; i++) status = load(&guests[i], claims, own, &subjects, &all->n);
-  if (status.code == FOLD_OK && twin) status = set_twin(subjects, all->n, twin);
+  for (size_t i = 0; i < n && status.code == FOLD_OK; i++) status = load(&guests[i], wants, own, &subjects, &all->n);
+  if (status.code == FOLD_OK && wants && wants->twin) status = set_twin(subjects, all->n, wants->twin);
   if (status.code == FOLD_OK) status = append(&subjects, &all->n, own->subjects, own->n);
   all->subjects = subjects;
   if (status.code == FOLD_OK) {

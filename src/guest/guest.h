@@ -57,13 +57,19 @@ struct fold_guest_row {
   struct fold_control arithmetic;
 };
 
+/* What a user says of all guests. NULL, or 0: nothing. */
+struct fold_wants {
+  const char *claims;      /* names and presets, promised in addition to the tables, as far as they can be promised */
+  const char *twin;        /* "NAME" or "ENGINE:NAME": every other guest's subject promises its bits */
+  const char *accurate_as; /* the order of claim accurate_as, which every guest promises */
+  double most_ulps;        /* the same of claim ulps */
+};
+
 /* Makes the registry of the guests' subjects, which come first, and of `own`. If an earlier guest has the same name on
  * the same engine, the later one gets "@2", or the next free number, so that versions can be compared; the same guest
- * twice is an error. `claims` (names and presets, NULL: none) are promised by every guest, in addition to its table and
- * as far as it can promise them. `twin` ("NAME" or "ENGINE:NAME"; NULL: none) is the subject whose bits every other
- * guest's subject promises. BAD_INPUT names the guest and what is wrong. The registry and what it points to live until
+ * twice is an error. `wants` may be NULL. BAD_INPUT names the guest and what is wrong. The registry and what it points to live until
  * fold_guests_unload, which need not be called after a failure. */
-fold_status fold_guests_load(const struct fold_guest *guests, size_t n, const char *claims, const char *twin,
+fold_status fold_guests_load(const struct fold_guest *guests, size_t n, const struct fold_wants *wants,
                              const struct fold_registry *own, struct fold_registry *all);
 void fold_guests_unload(struct fold_registry *all);
 
@@ -86,7 +92,7 @@ const char *fold_guest_problem(const struct fold_subject *subject, const struct 
 
 /* Makes rows of a registry from a guest's table. The caller frees `rows`; their guest rows live until
  * fold_guest_rows_put_away. */
-fold_status fold_guest_rows(const struct fold_guest *guest, const char *json, const char *claims,
+fold_status fold_guest_rows(const struct fold_guest *guest, const char *json, const struct fold_wants *wants,
                             struct fold_subject **rows, size_t *n);
 void fold_guest_rows_put_away(struct fold_subject *rows, size_t n);
 

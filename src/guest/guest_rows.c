@@ -57,6 +57,14 @@ static fold_status flag_at(const struct reading *r, const char *field, bool *set
                                                                         : not_a("true or false", r, field, value);
 }
 
+/* *number: 0 where the field is missing. BAD_INPUT where it is no number above 0. */
+static fold_status number_at(const struct reading *r, const char *field, double *number) {
+  const json_t *value = json_object_get(r->entry, field);
+  *number = json_number_value(value);
+  if (value == NULL || json_is_null(value)) return fold_ok();
+  return *number > 0 ? fold_ok() : not_a("a number above 0", r, field, value);
+}
+
 typedef int find_name(const char *word);
 static int find_problem(const char *word) {
   const struct fold_problem *problem = fold_problem_find(word);
@@ -205,13 +213,34 @@ static fold_status add_claims(const char *list, bool own, struct fold_subject *s
     return fold_error(FOLD_BAD_INPUT, "the value and order of problem rows are not known: it can't promise %s",
                       fold_claims(&(size_t){0})[__builtin_ctzll(lacking)].name);
   if (own) s->asked = named | preset;
-  if (!own) s->vain = named & impossible(s);
+  if (!own) s->vain |= named & impossible(s);
   s->named |= named;
   s->claims |= named | (preset & ~unmeant(s));
   return fold_ok();
 }
 
-static fold_status read_row(const struct reading *r, const char *claims, struct fold_subject *s) {
+/* What the table, or the user of all guests, says of the size of errors is a claim: it is said for nothing else. */
+static fold_status add_limits(const struct reading *r, const struct fold_wants *wants, struct fold_subject *s) {
+  const struct fold_order *order;
+  FOLD_TRY(text_at(r, "accurate_as", &s->accurate_as));
+  FOLD_TRY(number_at(r, "ulps", &s->most_ulps));
+  uint64_t claims =
+      (s->accurate_as ? FOLD_CLAIM(FOLD_ACCURATE_AS) : 0) | (s->most_ulps > 0 ? FOLD_CLAIM(FOLD_ULPS) : 0);
+  if (s->unknown && claims)
+    return fold_error(FOLD_BAD_INPUT,
+                      "%s: %s: the value of problem rows is not known: it can't have accurate_as or ulps",
+                      r->guest->what, r->name);
+  if (wants && wants->accurate_as) s->accurate_as = wants->accurate_as, claims |= FOLD_CLAIM(FOLD_ACCURATE_AS);
+  if (wants && wants->most_ulps > 0) s->most_ulps = wants->most_ulps, claims |= FOLD_CLAIM(FOLD_ULPS);
+  if (s->accurate_as) FOLD_TRY(fold_within(fold_order_named(s->accurate_as, &order), "%s: accurate_as", r->name));
+  s->claims |= claims;
+  s->asked |= claims;
+  s->named |= claims;
+  s->vain |= claims & impossible(s);
+  return fold_ok();
+}
+
+static fold_status read_row(const struct reading *r, const struct fold_wants *wants, struct fold_subject *s) {
   const char *engine, *promised;
   FOLD_TRY(text_at(r, "about", &s->about));
   if (s->about) fold_text_one_line((char *)(uintptr_t)s->about); /* changed in place: the JSON is ours */
@@ -241,12 +270,13 @@ static fold_status read_row(const struct reading *r, const char *claims, struct 
   s->finite = s->finite || r->guest->finite;
   s->claims = r->guest->door->tidy;
   FOLD_TRY(fold_within(add_claims(promised, true, s), "%s: %s", r->guest->what, r->name));
-  if (is_usual || !r->guest->door->here) s->named = 0;             /* the table of this process is its user's */
+  if (is_usual || !r->guest->door->here) s->named = 0; /* the table of this process is its user's */
+  FOLD_TRY(add_limits(r, wants, s));
   uint64_t declared = s->twin ? FOLD_CLAIM(FOLD_SAME_BITS_AS) : 0; /* a twin is named for nothing else */
   if (is_usual && fold_replay_check(s).code == FOLD_OK) declared |= FOLD_CLAIM(FOLD_REPLAYS) & ~fold_guest_unseen(s);
   s->claims |= declared;
   s->asked |= declared;
-  return claims ? add_claims(claims, false, s) : fold_ok();
+  return wants && wants->claims ? add_claims(wants->claims, false, s) : fold_ok();
 }
 
 const char *fold_guest_other_field(const json_t *object, const char *const fields[]) {
@@ -262,9 +292,9 @@ const char *fold_guest_other_field(const json_t *object, const char *const field
 
 /* Refuses an unknown field, which would otherwise be ignored without a word. */
 static fold_status check_fields(const struct reading *r) {
-  static const char *const fields[] = {"name",   "about",   "problems", "dtypes", "accumulator",
-                                       "result", "order",   "claims",   "engine", "same_bits_as",
-                                       "method", "scratch", "strides",  "finite", NULL};
+  static const char *const fields[] = {"name",    "about",  "problems",    "dtypes",       "accumulator", "result",
+                                       "order",   "claims", "engine",      "same_bits_as", "method",      "scratch",
+                                       "strides", "finite", "accurate_as", "ulps",         NULL};
   const char *other = fold_guest_other_field(r->entry, fields);
   char meant[160];
   if (other == NULL) return fold_ok();
@@ -272,8 +302,8 @@ static fold_status check_fields(const struct reading *r) {
                     fold_near_of(other, fields, meant));
 }
 
-static fold_status read_entry(const struct fold_guest *guest, const json_t *entry, size_t index, const char *claims,
-                              struct fold_subject *s) {
+static fold_status read_entry(const struct fold_guest *guest, const json_t *entry, size_t index,
+                              const struct fold_wants *wants, struct fold_subject *s) {
   char number[40];
   snprintf(number, sizeof number, "subject %zu", index + 1);
   struct reading r = {.guest = guest, .entry = entry, .name = number};
@@ -299,7 +329,7 @@ static fold_status read_entry(const struct fold_guest *guest, const json_t *entr
                              .any_thread = guest->door->any_thread,
                              .run = guest->door->run};
   if (row->has_scratch) s->scratch = guest->door->scratch;
-  return read_row(&r, claims, s);
+  return read_row(&r, wants, s);
 }
 
 void fold_guest_rows_put_away(struct fold_subject *rows, size_t n) {
@@ -310,7 +340,7 @@ void fold_guest_rows_put_away(struct fold_subject *rows, size_t n) {
   }
 }
 
-fold_status fold_guest_rows(const struct fold_guest *guest, const char *json, const char *claims,
+fold_status fold_guest_rows(const struct fold_guest *guest, const char *json, const struct fold_wants *wants,
                             struct fold_subject **rows, size_t *n) {
   json_error_t error;
   json_t *table = json_loads(json, 0, &error);
@@ -325,7 +355,7 @@ fold_status fold_guest_rows(const struct fold_guest *guest, const char *json, co
   else if (*rows == NULL)
     status = fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
   for (size_t i = 0; i < *n && status.code == FOLD_OK; i++)
-    status = read_entry(guest, json_array_get(list, i), i, claims, &(*rows)[i]);
+    status = read_entry(guest, json_array_get(list, i), i, wants, &(*rows)[i]);
   if (*rows == NULL) *n = 0;
   json_decref(table); /* each row keeps its entry */
   return status;

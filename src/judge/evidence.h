@@ -29,11 +29,17 @@ struct fold_finding {
   bool moved;    /* they are of a run whose arguments were at other addresses than the base run's, or of fewer rows */
   bool of_other_run; /* they are not results of the row's own terms */
   uint64_t got, want;
-  double ulps;     /* greatest |got - exact| in units of the exact result's last place; NaN where not measured */
-  double fraction; /* the same error over its bound; NaN where there is none */
+  double ulps; /* greatest |got - exact| in units of the exact result's last place; NaN where not measured */
+  /* Of an undeclared order: greatest `ulps` of a row whose condition is at most FOLD_WELL_CONDITIONED, if above
+   * FOLD_NOTABLE_ULPS; else 0. */
+  double off;
+  double fraction;           /* the same error over its bound; NaN where there is none */
   enum fold_telling telling; /* of a claim about order that held: whether the input could have told */
   uint64_t threads;          /* bit n: a run with n threads was compared (launch_invariant) */
 };
+
+/* An error that no reasonable order of additions makes, though the worst of all orders does: a notice, no verdict. */
+enum { FOLD_WELL_CONDITIONED = 16, FOLD_NOTABLE_ULPS = 1000 };
 
 /* Why there is nothing to judge. */
 #define FOLD_NO_ROWS "the input has no rows"

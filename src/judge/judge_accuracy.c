@@ -124,6 +124,16 @@ bool fold_weigh(struct fold_weighing *w, struct fold_finding *finding, fold_stat
   return judge_sign(w, finding) && judge_within(w, may.exact, finding);
 }
 
+/* The height of an order's tree for these terms. */
+static fold_status height_of(struct fold_truths *truths, const struct fold_order *order, uint64_t *height) {
+  const struct fold_case *c = truths->c;
+  if (truths->high_order != order)
+    FOLD_TRY(fold_order_height(order, c->dtype, truths->input, c->cols, &truths->height));
+  truths->high_order = order;
+  *height = truths->height;
+  return fold_ok();
+}
+
 fold_status fold_evidence_height(const struct fold_evidence *e, uint64_t *height) {
   struct fold_truths *truths = e->truths;
   const struct fold_case *c = truths->c;
@@ -132,12 +142,7 @@ fold_status fold_evidence_height(const struct fold_evidence *e, uint64_t *height
   *height = c->cols > 0 ? c->cols - 1 : 0;
   if (e->subject->height) *height = e->subject->height(c->cols, e->ranks);
   if (name && order == NULL) return fold_error(FOLD_ENVIRONMENT, "its order %s does not exist", name);
-  if (order == NULL) return fold_ok();
-  if (truths->high_order != order)
-    FOLD_TRY(fold_order_height(order, c->dtype, truths->input, c->cols, &truths->height));
-  truths->high_order = order;
-  *height = truths->height;
-  return fold_ok();
+  return order ? height_of(truths, order, height) : fold_ok();
 }
 
 /* The declared order of a product, which gives a tighter bound; NULL where there is none. */
@@ -176,6 +181,14 @@ static void keep_weighed(struct fold_truths *truths, const struct fold_weighing 
   at[0] = (struct fold_weighed){true, w->how, w->order, w->height, w->got, w->ulps, w->fraction};
 }
 
+/* Notes an error that is large for a sum whose terms hardly cancel, where no order is declared whose bound would tell. */
+static void note_off(const struct fold_evidence *e, const struct fold_truth *truth, double ulps,
+                     struct fold_finding *finding) {
+  const bool declared = e->subject->order || e->subject->height;
+  if (declared || truth->op != FOLD_SUM || !(truth->condition <= FOLD_WELL_CONDITIONED)) return;
+  if (ulps > FOLD_NOTABLE_ULPS && ulps > finding->off) finding->off = ulps;
+}
+
 /* One result of a row against its bound: false when it is refuted. FOLD_UNSUPPORTED, with the reason, when it has no
  * bound. */
 static bool judge_result(const struct fold_evidence *e, struct fold_weighing *w, struct fold_finding *finding,
@@ -189,12 +202,14 @@ static bool judge_result(const struct fold_evidence *e, struct fold_weighing *w,
   if (before) {
     if (!isnan(before->ulps)) /* an infinity or a NaN has no error */
       keep_worst(finding, row, w->got, w->truth->rounded[w->how.result], before->ulps, before->fraction);
+    note_off(e, w->truth, before->ulps, finding);
     return true;
   }
   if (status->code == FOLD_OK) *status = run_product(truths, w, &room);
   if (status->code != FOLD_OK) return true;
   bool right = fold_weigh(w, finding, status);
   w->running = NULL;
+  if (right && status->code == FOLD_OK) note_off(e, w->truth, w->ulps, finding);
   if (right && status->code == FOLD_OK) keep_weighed(truths, w);
   return right;
 }
@@ -281,6 +296,21 @@ void fold_judge_compensated(const struct fold_evidence *e, struct fold_finding *
   fold_weighing_free(&w);
 }
 
+/* By the bound of a plain sum of the height of the order that the claim names. No bits are compared. */
+void fold_judge_accurate_as(const struct fold_evidence *e, struct fold_finding *finding) {
+  const struct fold_order *order = e->subject->accurate_as ? fold_order_find(e->subject->accurate_as) : NULL;
+  struct fold_weighing w;
+  if (order == NULL) {
+    fold_find_skipped(finding, "it names no order to be as accurate as");
+    return;
+  }
+  fold_weighing_init(&w);
+  w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
+  w.how.method = FOLD_PLAIN;
+  judge_rows(e, &w, finding->rows > 0 ? height_of(e->truths, order, &w.height) : fold_ok(), finding);
+  fold_weighing_free(&w);
+}
+
 /* If the exact result is a number of the format, only that number is faithful; else either of the two around it. */
 static bool is_faithful(const struct fold_truth *truth, enum fold_dtype dtype, uint64_t got) {
   uint64_t nearest = truth->rounded[dtype];
@@ -305,6 +335,41 @@ static void measure(struct fold_finding *finding, size_t row, enum fold_dtype dt
   fold_truth_error(error, truth, dtype, got);
   keep_worst(finding, row, got, truth->rounded[dtype], fold_truth_ulps(error, truth, dtype), NAN);
   mpfr_clear(error);
+}
+
+/* One row against the claim's number of ulps: false when it is refuted. */
+static bool judge_ulps(const struct fold_evidence *e, struct fold_finding *finding, size_t row,
+                       const struct fold_truth *truth) {
+  const enum fold_dtype dtype = fold_evidence_result_dtype(e);
+  const uint64_t got = fold_bits_load(dtype, e->results, row), want = truth->rounded[dtype];
+  struct fold_finding here = fold_finding_open(1);
+  measure(&here, row, dtype, got, truth);
+  const double ulps = isnan(here.ulps) ? INFINITY : here.ulps; /* got is infinite or NaN, and want is not */
+  keep_worst(finding, row, got, want, ulps, NAN);
+  if (ulps <= e->subject->most_ulps) return true;
+  refute_row(finding, row, got, want, ulps);
+  fold_find_refuted(finding, "%s%.4g ulps were promised",
+                    isinf(ulps) ? "the result is not finite, and at most " : "at most ", e->subject->most_ulps);
+  return false;
+}
+
+/* Every row whose exact result is a finite number of the format is judged, however its terms cancel. */
+void fold_judge_ulps(const struct fold_evidence *e, struct fold_finding *finding) {
+  const enum fold_dtype dtype = fold_evidence_result_dtype(e);
+  const fold_status none = fold_error(FOLD_UNSUPPORTED, "no ulps: the exact result is not finite");
+  for (size_t row = 0; row < finding->rows; row++) {
+    const struct fold_truth *truth;
+    const fold_status status = fold_truths_row(e->truths, row, &truth);
+    if (status.code != FOLD_OK) {
+      fold_find_failed(finding, status);
+      return;
+    }
+    const bool finite = truth->finite_terms && fold_bits_class(dtype, truth->rounded[dtype]) < FOLD_INFINITE;
+    finding->comparisons += finite;
+    finding->unjudged += !finite;
+    if (finite && !judge_ulps(e, finding, row, truth)) return;
+  }
+  close_rows(finding, none, fold_ok());
 }
 
 static void judge_rounding(const struct fold_evidence *e, struct fold_finding *finding, bool nearest) {

@@ -127,7 +127,13 @@ static fold_status check_claims(const struct fold_subject *s) {
   if (claims(s, FOLD_TREE) && !fold_order_has_tree(s->order ? fold_order_find(s->order) : NULL, s->method))
     WRONG("it promises 'tree' and declares no order of plain additions that all terms share");
   if (claims(s, FOLD_SAME_BITS_AS) && !s->twin) WRONG("it promises 'same_bits_as' and names no twin");
-  if (claims(s, FOLD_COMPENSATED) && !is_compensated(s) && !s->guest) WRONG("it promises 'compensated', and its method is not");
+  static const enum fold_claim_id limits[] = {FOLD_ACCURATE_AS, FOLD_ULPS};
+  for (size_t i = 0; i < 2; i++) {
+    const char *why = claims(s, limits[i]) ? fold_claim_unjudged(s, limits[i]) : NULL;
+    if (why) WRONG("it promises '%s', and %s", fold_claims(&(size_t){0})[limits[i]].name, why);
+  }
+  if (claims(s, FOLD_COMPENSATED) && !is_compensated(s) && !s->guest)
+    WRONG("it promises 'compensated', and its method is not");
   if (of_error && s->ops >> FOLD_PROD & 1 && !plain && s->method != FOLD_EXACT)
     WRONG("it promises a bound for products, and its method has none");
   bool of_ranks =

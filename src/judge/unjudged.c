@@ -9,7 +9,7 @@
    FOLD_CLAIM(FOLD_LENGTH_INVARIANT) | FOLD_CLAIM(FOLD_STRIDE_INVARIANT))
 #define OF_RANKS \
   (FOLD_CLAIM(FOLD_MESSAGE_INVARIANT) | FOLD_CLAIM(FOLD_WORLD_INVARIANT) | FOLD_CLAIM(FOLD_RANK_AGREEMENT))
-#define OF_BOUND (FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_COMPENSATED))
+#define OF_BOUND (FOLD_OF_ERROR & ~FOLD_CLAIM(FOLD_ULPS))
 #define UNROUNDED (1u << FOLD_ROWS_MAX | 1u << FOLD_ROWS_MIN)
 
 const char *fold_claim_unjudged(const struct fold_subject *s, enum fold_claim_id id) {
@@ -19,6 +19,8 @@ const char *fold_claim_unjudged(const struct fold_subject *s, enum fold_claim_id
   if (claim & OF_RANKS && !fold_engine_has_ranks(s->engine)) return "it has no ranks";
   if (claim & OF_BOUND && s->ops && !(s->ops & ~UNROUNDED))
     return "max and min round nothing: correctly_rounded is judged instead";
+  if (id == FOLD_ACCURATE_AS && s->accurate_as == NULL) return "it names no order to be as accurate as";
+  if (id == FOLD_ULPS && !(s->most_ulps > 0)) return "it names no number of ulps";
   if (id == FOLD_SAME_BITS_AS && s->twin == NULL) return "it names no twin";
   if ((id == FOLD_REPLAYS || id == FOLD_TREE) && s->order == NULL) return "it declares no order";
   if (order == NULL) return NULL; /* the judge says that there is no such order */

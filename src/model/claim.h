@@ -18,7 +18,8 @@ enum fold_claim_id {
    FOLD_CLAIM(FOLD_KEEPS_INPUT))
 
 /* Those about the size of the error. */
-#define FOLD_OF_ERROR (FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_COMPENSATED))
+#define FOLD_OF_ERROR \
+  (FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_COMPENSATED) | FOLD_CLAIM(FOLD_ACCURATE_AS) | FOLD_CLAIM(FOLD_ULPS))
 
 /* How a subject adds: each method has its error bound (bound.h). */
 enum fold_method {

@@ -50,9 +50,11 @@ struct fold_subject {
   uint64_t claims;              /* for sums and products: mask of FOLD_CLAIM(...) */
   uint64_t named; /* of these, those that a user has named: each gets a verdict, if only that it is skipped */
   uint64_t vain; /* of these, those that a user asked for and that can't be judged: they are skipped, with the reason */
-  uint64_t asked;   /* of a guest: those that its table names, or the usual ones; its door adds the tidy ones */
-  const char *twin; /* the subject of same_bits_as: "NAME" on the same engine, or "ENGINE:NAME" */
-  unsigned width;   /* for the run function: threads a row, or another parameter of its own */
+  uint64_t asked;          /* of a guest: those that its table names, or the usual ones; its door adds the tidy ones */
+  const char *twin;        /* the subject of same_bits_as: "NAME" on the same engine, or "ENGINE:NAME" */
+  const char *accurate_as; /* the order of claim accurate_as; NULL: none */
+  double most_ulps;        /* of claim ulps; 0: none */
+  unsigned width;          /* for the run function: threads a row, or another parameter of its own */
   fold_run *run;
   fold_scratch *scratch; /* NULL: none */
   /* For collectives: the columns are divided over the ranks at multiples of grain(cols) (fold_comm_cut); NULL:

@@ -166,6 +166,8 @@ static void set_declared(json_t *line, const struct fold_judgement *j) {
   if (accumulator != fold_accumulator_of(j->c->dtype))
     json_object_set_new(line, "accumulator", json_string(fold_dtype_name(accumulator)));
   if (s->twin) json_object_set_new(line, "twin", text_value(s->twin));
+  if (s->accurate_as) json_object_set_new(line, "accurate_as", text_value(s->accurate_as));
+  if (s->most_ulps > 0) fold_record_number(line, "most_ulps", s->most_ulps);
   if (j->c->ranks) json_object_set_new(line, "ranks", json_integer(j->c->ranks));
 }
 
@@ -212,6 +214,7 @@ void fold_record_figures(json_t *line, const struct fold_finding *f, enum fold_d
     json_object_set_new(line, "telling", json_boolean(f->telling == FOLD_TELLING));
   fold_record_number(line, "ulps", f->ulps);
   fold_record_number(line, "bound_fraction", f->fraction);
+  if (f->verdict == FOLD_HELD && f->off > 0) fold_record_number(line, "well_conditioned_ulps", f->off);
 }
 
 static void set_finding(json_t *line, const struct fold_judgement *j) {
@@ -277,6 +280,9 @@ static void set_asked(json_t *line, const struct fold_judgement *j) {
   if (asked->launch && *asked->launch) json_object_set_new(object, "launch", text_value(asked->launch));
   if (asked->timeout && *asked->timeout) json_object_set_new(object, "timeout", text_value(asked->timeout));
   if (asked->twin && *asked->twin) json_object_set_new(object, "same_bits_as", text_value(asked->twin));
+  if (asked->accurate_as && *asked->accurate_as)
+    json_object_set_new(object, "accurate_as", text_value(asked->accurate_as));
+  if (asked->ulps && *asked->ulps) json_object_set_new(object, "ulps", text_value(asked->ulps));
   if (asked->around && *asked->around) json_object_set_new(object, "around", text_value(asked->around));
   if (asked->variables) json_object_set(object, "variables", (json_t *)(uintptr_t)asked->variables);
   if (asked->guests) json_object_set(object, "guests", (json_t *)(uintptr_t)asked->guests);

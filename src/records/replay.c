@@ -60,6 +60,8 @@ void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *j, co
   asked->finite = selection->finite;
   if (j->claim->id == FOLD_RUN_TO_RUN && selection->repeats != FOLD_REPEATS) asked->repeats = selection->repeats;
   if (j->claim->id == FOLD_SAME_BITS_AS) asked->twin = selection->twin;
+  if (j->claim->id == FOLD_ACCURATE_AS) asked->accurate_as = selection->accurate_as;
+  if (j->claim->id == FOLD_ULPS) asked->ulps = selection->ulps_text;
   if (j->claim->id == FOLD_BATCH_INVARIANT) asked->around = selection->around_text;
 }
 
@@ -99,6 +101,8 @@ static void add_asked(struct fold_options *options, const struct fold_replay *r,
   snprintf(ranks, 24, "%u", r->ranks);
   if (r->asked.repeats) fold_options_add(options, "--repeats", repeats);
   add_said(options, "--same-bits-as", r->asked.twin);
+  add_said(options, "--accurate-as", r->asked.accurate_as);
+  add_said(options, "--ulps", r->asked.ulps);
   add_said(options, "--around", r->asked.around);
   if (r->asked.strict) fold_options_add(options, "--strict", NULL);
   if (r->asked.finite) fold_options_add(options, "--finite", NULL);

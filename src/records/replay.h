@@ -12,7 +12,7 @@
 struct fold_asked {
   unsigned repeats;
   bool strict, finite;
-  const char *ranks, *launch, *timeout, *around, *twin;
+  const char *ranks, *launch, *timeout, *around, *twin, *accurate_as, *ulps;
   const char *python; /* the line of Python that judges a callable's case again */
   const json_t
       *variables; /* for threads, and for the library of ranks: {"OMP_NUM_THREADS": "7", "NCCL_ALGO": "Ring", ...} */

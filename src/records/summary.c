@@ -15,13 +15,15 @@ static const double NOTABLE_S = 0.1;
 fold_status fold_summary_open(struct fold_summary *summary, const struct fold_registry *registry) {
   *summary = (struct fold_summary){.registry = registry};
   summary->seconds = calloc(registry->n + 1, sizeof *summary->seconds);
-  return summary->seconds ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the summary");
+  summary->off = calloc(registry->n + 1, sizeof *summary->off);
+  return summary->seconds && summary->off ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the summary");
 }
 
 void fold_summary_close(struct fold_summary *summary) {
   for (size_t i = 0; i < summary->n_skips; i++) free(summary->skip[i].reason);
   free(summary->skip);
   free(summary->seconds);
+  free(summary->off);
   *summary = (struct fold_summary){0};
 }
 
@@ -65,8 +67,24 @@ static void add_time(struct fold_summary *summary, const struct fold_judgement *
   summary->now.seconds += took;
 }
 
+static void keep_off(struct fold_off *off, const struct fold_judgement *j) {
+  if (j->finding.verdict != FOLD_HELD || !(j->finding.off > off->ulps)) return;
+  off->ulps = j->finding.off;
+  snprintf(off->name, sizeof off->name, "%s", j->c->name);
+}
+
+static void print_off(const struct fold_summary *summary, FILE *out) {
+  for (size_t i = 0; i < summary->registry->n; i++)
+    if (summary->off[i].ulps > 0)
+      fprintf(out,
+              "note: %s is up to %.2g ulps off on well-conditioned sums (%s): within the worst case over all orders; "
+              "--accurate-as host/pairwise or --ulps N refutes this\n",
+              summary->registry->subjects[i].name, summary->off[i].ulps, summary->off[i].name);
+}
+
 fold_status fold_summary_add(struct fold_summary *summary, const struct fold_judgement *j) {
   add_time(summary, j);
+  keep_off(&summary->off[j->subject_index], j);
   return j->promised && j->finding.verdict == FOLD_SKIPPED ? count_skip(summary, j->finding.reason) : fold_ok();
 }
 
@@ -132,5 +150,6 @@ static void print_slowest(struct fold_summary *summary, FILE *out) {
 void fold_summary_print(struct fold_summary *summary, const struct fold_table *table, bool strict, FILE *out) {
   print_claims(table, strict, out);
   print_skips(summary, out);
+  print_off(summary, out);
   print_slowest(summary, out);
 }

@@ -23,8 +23,12 @@ struct fold_summary {
   const struct fold_registry *registry;
   struct fold_skip *skip; /* the reasons for which promised claims were skipped, each once */
   size_t n_skips, room_skips;
-  double *seconds;                          /* for each subject */
-  double before;                            /* the time of the last judgement */
+  struct fold_off {
+    double ulps; /* 0: none */
+    char name[160];
+  } * off;         /* for each subject: its largest error that deserves a notice, and the case */
+  double *seconds; /* for each subject */
+  double before;   /* the time of the last judgement */
   struct fold_slow now, slow[FOLD_SLOWEST]; /* slow: the worst first */
 };
 

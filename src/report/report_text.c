@@ -70,6 +70,8 @@ struct fold_asked fold_asked_recorded(const json_t *record) {
                              .timeout = fold_record_text(object, "timeout"),
                              .around = fold_record_text(object, "around"),
                              .twin = fold_record_text(object, "same_bits_as"),
+                             .accurate_as = fold_record_text(object, "accurate_as"),
+                             .ulps = fold_record_text(object, "ulps"),
                              .python = fold_record_text(object, "python"),
                              .variables = json_object_get(object, "variables"),
                              .guests = json_object_get(object, "guests")};

@@ -144,28 +144,36 @@ struct fold_judgement fold_round_judgement(const struct fold_round *round, struc
   return judgement;
 }
 
+/* Whether the case's fixture allows the claim. One that is for `bounded` is for each claim about the size of the error. */
+static bool is_for(const struct fold_case *c, const struct fold_claim *claim) {
+  return fold_glob_match(c->claims, claim->name) ||
+         (FOLD_OF_ERROR & FOLD_CLAIM(claim->id) && fold_glob_match(c->claims, "bounded"));
+}
+
 /* Whether this claim is to be judged: the selection asks for it, promised or probed, and the case's fixture allows it.
  * A tree is judged only where a fixture names the claim, since its judge uses nothing of the case but its length. */
 static bool judges(const struct fold_round *round, const struct fold_judgement *j) {
   if (j->claim->id == FOLD_TREE && j->c->claims == NULL) return false;
   return fold_selects_claim(round->selection, j->claim) && (j->promised || round->selection->probe) &&
-         fold_glob_match(j->c->claims, j->claim->name);
+         is_for(j->c, j->claim);
 }
 
 /* Whether a user has named the claim for this guest, no selected case is for it, and this case is the first that the
  * guest takes: there it is reported as skipped, once, so that nothing that was asked for goes missing. */
 static bool is_missing(const struct fold_round *round, const struct fold_judgement *j) {
-  const struct fold_place place = {.c = (size_t)(j->c - round->cases->at), .subject = j->subject_index};
+  struct fold_place place = {.subject = j->subject_index};
   if (!round->judge || !(j->subject->named & FOLD_CLAIM(j->claim->id))) return false;
   if (!fold_selects_claim(round->selection, j->claim)) return false;
-  for (size_t i = 0; i < round->cases->n; i++) {
-    const bool takes = fold_takes_case(j->subject, &round->cases->at[i]);
-    if (takes && i < place.c) return false;
-    const struct fold_judgement there =
-        fold_round_judgement(round, (struct fold_place){.c = i, .subject = place.subject}, j->claim->id);
-    if (takes && judges(round, &there)) return false;
+  bool is_here = false;
+  for (; place.c < round->cases->n; place.c++) {
+    const struct fold_case *c = &round->cases->at[place.c];
+    if (!fold_takes_case(j->subject, c)) continue;
+    is_here |= c == j->c;
+    if (!is_here) return false;
+    const struct fold_judgement there = fold_round_judgement(round, place, j->claim->id);
+    if (judges(round, &there)) return false;
   }
-  return true;
+  return is_here;
 }
 
 static void skip_missing(struct fold_judgement *j) {

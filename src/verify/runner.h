@@ -23,6 +23,7 @@ struct fold_selection {
   unsigned repeats;          /* of run_to_run: FOLD_REPEATS unless the user says otherwise */
   struct fold_around around; /* of batch_invariant; around_text: as the user wrote it */
   const char *around_text;
+  const char *accurate_as, *ulps_text; /* what every guest also promises (struct fold_wants), or NULL */
   const char *twin; /* the subject whose bits every other guest's subject promises, or NULL (fold_guests_load) */
   const struct fold_guest
       *guests; /* where there are any, only their subjects are meant unless `subjects` says otherwise */

@@ -59,6 +59,26 @@ class Asked(unittest.TestCase):
         got, want = str(caught.exception).split("got ")[1].split("\n")[0].split(", want ")
         self.assertNotEqual(got.split()[0], want.split()[0])
 
+    def test_a_sum_over_rows_is_noted_and_refuted_by_claims_about_its_error(self):
+        over_rows = lambda x: np.ascontiguousarray(x.T).sum(axis=0)  # noqa: E731
+        pairwise = lambda x: x.sum(-1)  # noqa: E731
+        by = dict(like="numpy", fixtures="constant/f32/sum/2x100000/*")
+        (note,) = foldproof.verify(over_rows, **by).notes
+        self.assertRegex(note, r"^up to 1.5e\+03 ulps off on well-conditioned sums \(constant/f32/sum/2x100000/seed1\)")
+        self.assertEqual(foldproof.verify(pairwise, **by).notes, [])
+        for claim, limit in (("accurate_as", dict(accurate_as="host/pairwise")), ("ulps", dict(ulps=500))):
+            foldproof.verify(pairwise, **limit, **by)
+            with self.assertRaisesRegex(foldproof.Refuted, f"{claim} is refuted") as caught:
+                foldproof.verify(over_rows, **limit, **by)
+            with self.assertRaisesRegex(foldproof.Refuted, f"{claim} is refuted"):
+                foldproof.verify(over_rows, claims="run_to_run", **limit, **by)
+            self.assertIn(f"{claim}=", caught.exception.replay)
+        for wrong, error in ((0, ValueError), ("4", TypeError), (True, TypeError)):
+            with self.assertRaises(error):
+                foldproof.verify(pairwise, ulps=wrong, **by)
+        with self.assertRaisesRegex(ValueError, "value of problem rows is not known"):
+            foldproof.verify(pairwise, problem="rows", ulps=4, **by)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)
