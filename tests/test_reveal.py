@@ -121,6 +121,18 @@ with tempfile.TemporaryDirectory() as folder:
     os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0:detect_leaks=0"
     expect("signal 11" in run("--guest", shared, code=99).stderr, "a crash is not told")
 
+    # A guest of no f32, and a function of rows, which need not be a sum.
+    other = Path(folder) / "other.c"
+    other.write_text((LIBRARY / "examples" / "guest_sum.c").read_text().replace("float", "double").replace(".order =", '.dtypes = "f64", .order ='))
+    subprocess.run([*CC, "-shared", "-fPIC", "-O2", "-I", LIBRARY, other, "-o", shared], check=True)
+    got = revealed("--guest", shared)
+    expect(got.get("dtype") == "f64" and "host/sequential" in got["orders"], f"a guest of f64: {got}")
+    expect("does not take sum of f32" in run("--guest", shared, "--dtype", "f32", code=77).stderr, "f64 is f32")
+    other.write_text((LIBRARY / "examples" / "guest_sum.c").read_text().replace('.order = "host/sequential", .claims = "bounded,replays,reproducible"', '.problems = "rows"'))
+    subprocess.run([*CC, "-shared", "-fPIC", "-O2", "-I", LIBRARY, other, "-o", shared], check=True)
+    text = run("--guest", shared).stdout
+    expect("mine/sum on the host: function of rows, of unknown value, of 64 f32\n" in text and "host/sequential" in text, text)
+
     # Guests that end the process, hang, or print: none of that is an answer.
     subprocess.run([*CC, "-shared", "-fPIC", "-O2", "-ffp-contract=off", "-I", LIBRARY, Path(__file__).parent / "reveal_guests.c", "-o", shared, "-lm"],
                    check=True)

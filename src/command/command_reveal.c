@@ -16,13 +16,14 @@ struct reveal {
   const char *program, *format;
   struct fold_one one;
   struct fold_reveal_asked asked;
+  bool says_dtype;
   struct fold_map_options maps;
   const char *not_of_maps; /* an option that was given but does not go with --map */
 };
 
 static const struct argp_option options[] = {
     {"n", N, "N", 0, "number of terms (64; for an all-reduce the number of ranks)", 0},
-    {"dtype", DTYPE, "DTYPE", 0, "dtype of the terms (f32)", 0},
+    {"dtype", DTYPE, "DTYPE", 0, "dtype of the terms (f32, or the first that the subject takes)", 0},
     {"op", OP, "OP", 0, "sum, or dot (sum, unless the subject takes only dot)", 0},
     {"problem", OP, NULL, OPTION_ALIAS, NULL, 0},
     {"format", FORMAT, "FORMAT", 0, "text (the default), json, dot (Graphviz) or svg", 0},
@@ -58,7 +59,10 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       r->not_of_maps = "-n";
       r->asked.n = (size_t)fold_option_number(state, "--n", arg, FOLD_TREE_MOST);
       return 0;
-    case DTYPE: r->asked.dtype = (enum fold_dtype)fold_option_dtype(state, "--dtype", arg); return 0;
+    case DTYPE:
+      r->asked.dtype = (enum fold_dtype)fold_option_dtype(state, "--dtype", arg);
+      r->says_dtype = true;
+      return 0;
     case OP:
       r->not_of_maps = "--op";
       r->asked.problem = fold_option_problem(state, arg)->id;
@@ -109,7 +113,8 @@ static fold_status print_text(FILE *out, const struct reveal *r, const struct fo
   const enum fold_dtype declared = fold_subject_accumulator(s, r->asked.dtype);
   uint64_t print;
   fprintf(out, "%s on %s: %s of %zu %s\n", s->name, fold_engine_rows[s->engine].title,
-          fold_problem(r->asked.problem)->name, r->asked.n, fold_dtype_name(r->asked.dtype));
+          s->unknown ? "function of rows, of unknown value," : fold_problem(r->asked.problem)->name, r->asked.n,
+          fold_dtype_name(r->asked.dtype));
   if (v->kind == FOLD_REVEALED_TREE) {
     FOLD_TRY(fold_tree_fingerprint(&v->tree, &print));
     fprintf(out, "order        %s\nfingerprint  0x%016llx\nheight       %zu\n", v->name[0] ? v->name : "unknown",
@@ -182,6 +187,7 @@ static int reveal_maps(const struct reveal *r, const struct fold_subject *subjec
 static int reveal(void *context, const struct fold_subject *subject, FILE *out) {
   struct reveal *r = context;
   struct fold_revealed revealed = {0};
+  if (!r->says_dtype) r->asked.dtype = fold_reveal_usual_dtype(subject);
   if (r->maps.lengths > 0) return reveal_maps(r, subject, out);
   fold_status status = complete(subject, &r->asked);
   if (status.code == FOLD_OK) status = fold_reveal_subject(subject, &r->asked, &revealed);
@@ -194,10 +200,8 @@ static int reveal(void *context, const struct fold_subject *subject, FILE *out) 
 }
 
 int fold_command_reveal(int argc, char **argv, const struct fold_registry *registry) {
-  struct reveal r = {.program = argv[0],
-                     .format = formats[0],
-                     .one = {.engine = -1},
-                     .asked = {.n = 64, .dtype = FOLD_F32, .problem = FOLD_ROWS_SUM}};
+  struct reveal r = {
+      .program = argv[0], .format = formats[0], .one = {.engine = -1}, .asked = {.n = 64, .problem = FOLD_ROWS_SUM}};
   fold_parse(&argp, argc, argv, &r);
   return fold_one_subject(argv[0], &r.one, registry, reveal, &r);
 }

@@ -47,6 +47,11 @@ static fold_status sum(void *context, size_t rows, void *out) {
   return fold_reveal_run(&room->rig, room->subject, &request, out, room->misdeed, room->left);
 }
 
+enum fold_dtype fold_reveal_usual_dtype(const struct fold_subject *subject) {
+  if (!subject->dtypes || subject->dtypes >> FOLD_F32 & 1) return FOLD_F32;
+  return (enum fold_dtype)__builtin_ctz(subject->dtypes);
+}
+
 static fold_status check(const struct fold_subject *subject, const struct fold_reveal_asked *asked) {
   const struct fold_problem *problem = fold_problem(asked->problem);
   if (asked->n == 0 || asked->n > FOLD_TREE_MOST)

@@ -15,6 +15,9 @@ struct fold_reveal_asked {
   unsigned ranks; /* of an engine with ranks */
 };
 
+/* The dtype that is meant where none is given: f32, or the first that the subject takes. */
+enum fold_dtype fold_reveal_usual_dtype(const struct fold_subject *subject);
+
 /* UNSUPPORTED where the subject does not take that, or the dtype shows no order; else what the engine says. */
 fold_status fold_reveal_subject(const struct fold_subject *subject, const struct fold_reveal_asked *asked,
                                 struct fold_revealed *revealed);
