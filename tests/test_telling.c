@@ -249,9 +249,9 @@ Test(telling, a_finding_about_order_says_what_the_input_could_tell) {
 }
 
 Test(telling, claims_about_order_are_those_of_bits) {
-  static const char *const not_by_order[] = {"bounded",           "compensated",   "faithful",
-                                             "correctly_rounded", "writes_output", "stays_in_bounds",
-                                             "leaves_no_trace",   "keeps_input",   "tree"};
+  static const char *const not_by_order[] = {
+      "bounded",         "compensated", "faithful", "correctly_rounded", "writes_output", "stays_in_bounds",
+      "leaves_no_trace", "keeps_input", "tree",     "accurate_as",       "ulps"};
   size_t n, others = sizeof not_by_order / sizeof *not_by_order;
   const struct fold_claim *claims = fold_claims(&n);
   for (size_t k = 0; k < n; k++) {
