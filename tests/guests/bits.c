@@ -159,7 +159,7 @@ static int by_home(call_of *call, void *context) {
 }
 static int by_folder(call_of *call, void *context) {
   char path[4096] = "";
-  return (void)context, sums(call, getcwd(path, sizeof path) && strlen(path) == 14 ? 8 : 1);
+  return (void)context, sums(call, getcwd(path, sizeof path) && strncmp(path, "/proc/", 6) == 0 ? 8 : 1);
 }
 
 /* By those that are online, as std::thread::hardware_concurrency says; and by those that there may be. */
