@@ -36,8 +36,9 @@ static const char *named_launch(const struct fold_rerun_named *n) {
   return n->ranks && launch && *launch && !getenv("FOLDPROOF_LAUNCH") ? launch : NULL;
 }
 
-/* A number of threads, and not the name of a file. */
+/* A number of threads, and not the name of a file; or what foldproof sets itself wherever it opens NCCL. */
 static bool is_data(const char *name, const char *value) {
+  if (strcmp(name, "NCCL_NVLS_ENABLE") == 0) return strcmp(value, "0") == 0;
   return fold_replay_sets_threads(name) && strchr(value, '/') == NULL;
 }
 
