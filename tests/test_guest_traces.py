@@ -71,4 +71,5 @@ with tempfile.TemporaryDirectory() as folder:
     liars = str(build(pathlib.Path(folder), "liars", GUESTS / "liars.c", options=["-fopenmp", "-pthread"]))
     check_told(liars)
     check_daemons_end(liars)
-    check_without_proc(liars)
+    if "ASAN_OPTIONS" not in os.environ:  # a sanitizer reads /proc itself
+        check_without_proc(liars)
