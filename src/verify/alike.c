@@ -1,6 +1,8 @@
 /* alike.c: see alike.h. */
 #include "alike.h"
 
+#include "runner.h"
+
 static unsigned log2_of(size_t n) {
   unsigned k = 0;
   while (n >>= 1) k++;
@@ -17,7 +19,8 @@ static bool are_alike(const struct fold_case *a, const struct fold_case *b) {
          rows_of(a->rows) == rows_of(b->rows) && log2_of(a->rows * a->cols) == log2_of(b->rows * b->cols);
 }
 
-bool fold_stands_for_alike(const struct fold_cases *cases, size_t at, const char *claim, size_t most) {
+/* Whether case `at` is one of at most `most` that stand for all those like it that are judged by the claim. */
+static bool stands_for_alike(const struct fold_cases *cases, size_t at, const char *claim, size_t most) {
   size_t n = 0, before = 0;
   for (size_t i = 0; i < cases->n; i++) {
     if (!are_alike(&cases->at[i], &cases->at[at]) || !fold_glob_match(cases->at[i].claims, claim)) continue;
@@ -25,4 +28,9 @@ bool fold_stands_for_alike(const struct fold_cases *cases, size_t at, const char
     n++;
   }
   return before == 0 || before * most / n != (before - 1) * most / n;
+}
+
+bool fold_is_spared(const struct fold_cases *cases, size_t at, const struct fold_subject *subject, unsigned repeats) {
+  enum { OF_A_KIND = 4 };
+  return subject->guest && repeats == FOLD_REPEATS && !stands_for_alike(cases, at, "run_to_run", OF_A_KIND);
 }

@@ -326,14 +326,6 @@ static fold_status fail_base(const struct fold_round *round, struct opened *open
   return fold_round_fail(round, round->place, 0, FOLD_CLAIMS, base, NULL);
 }
 
-/* Keeping all processors busy while a guest repeats costs more than all else. Whether it varies then depends on how its work is divided, which is the same for
- * like cases: so each kind of case is tried so, and not each case. A user who asks for more repeats gets them in all. */
-static bool is_spared(const struct fold_round *round, const struct fold_subject *subject) {
-  enum { OF_A_KIND = 4 };
-  return subject->guest && round->selection->repeats == FOLD_REPEATS &&
-         !fold_stands_for_alike(round->cases, round->place.c, "run_to_run", OF_A_KIND);
-}
-
 static fold_status judge_subject(const struct fold_round *round, struct opened *opened) {
   const struct fold_subject *subject = &round->registry->subjects[round->place.subject];
   struct fold_trial trial = {.registry = round->registry,
@@ -348,7 +340,7 @@ static fold_status judge_subject(const struct fold_round *round, struct opened *
                              .truths = &opened->truths,
                              .fresh = round->fresh,
                              .repeats = round->selection->repeats,
-                             .spared = is_spared(round, subject),
+                             .spared = fold_is_spared(round->cases, round->place.c, subject, round->selection->repeats),
                              .finite = subject->finite,
                              .seconds = round->selection->seconds,
                              .end = round->selection->end,
