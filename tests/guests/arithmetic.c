@@ -26,15 +26,17 @@ static void on_calling(void) {
 #endif
 }
 
+static void add_row(const struct foldproof_guest_call *call, uint64_t row) {
+  const float *x = (const float *)call->in + row * call->cols;
+  float s = call->cols ? x[0] : 0;
+  for (uint64_t i = 1; i < call->cols; i++) s += x[i];
+  ((float *)call->out)[row] = s;
+}
+
 static int sum(const struct foldproof_guest_call *call, void *context) {
   (void)context;
   on_calling();
-  for (uint64_t row = 0; row < call->rows; row++) {
-    const float *x = (const float *)call->in + row * call->cols;
-    float s = call->cols ? x[0] : 0;
-    for (uint64_t i = 1; i < call->cols; i++) s += x[i];
-    ((float *)call->out)[row] = s;
-  }
+  for (uint64_t row = 0; row < call->rows; row++) add_row(call, row);
   return FOLDPROOF_GUEST_OK;
 }
 
@@ -43,12 +45,7 @@ static int threads(const struct foldproof_guest_call *call, void *context) {
   (void)context;
   on_calling();
 #pragma omp parallel for num_threads(4) schedule(static, 1)
-  for (uint64_t row = 0; row < call->rows; row++) {
-    const float *x = (const float *)call->in + row * call->cols;
-    float s = call->cols ? x[0] : 0;
-    for (uint64_t i = 1; i < call->cols; i++) s += x[i];
-    ((float *)call->out)[row] = s;
-  }
+  for (uint64_t row = 0; row < call->rows; row++) add_row(call, row);
   return FOLDPROOF_GUEST_OK;
 }
 
@@ -67,7 +64,10 @@ static int extended(const struct foldproof_guest_call *call, void *context) {
 
 const struct foldproof_guest_table *foldproof_guest(void) {
   static const struct foldproof_guest_subject subjects[] = {
-      {.name = "arithmetic/sum", .claims = "bounded,run_to_run,fresh_process,replays", .order = "host/sequential", .run = sum},
+      {.name = "arithmetic/sum",
+       .claims = "bounded,run_to_run,fresh_process,replays",
+       .order = "host/sequential",
+       .run = sum},
       {.name = "arithmetic/threads", .claims = "bounded,run_to_run", .run = threads},
       {.name = "arithmetic/extended", .dtypes = "f64", .claims = "bounded,run_to_run", .run = extended},
   };
