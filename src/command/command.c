@@ -9,6 +9,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "command_help.h"
 #include "replay.h"
 #include "setting.h"
 #include "world.h"
@@ -57,46 +58,67 @@ static void print_help(FILE *out) {
   for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++)
     fprintf(out, "  %-8s %s\n", subcommands[i].name, subcommands[i].about);
   fprintf(out,
-          "\nfoldproof COMMAND --help lists a command's options; --version prints the version.\nExit codes: 0 all "
-          "held, 1 refuted, 2 wrong usage or bad input, 77 all skipped, 99 broken environment.\n");
+          "\nfoldproof help COMMAND prints a command's examples and options; --version prints the version.\n"
+          "Exit codes: 0 all held, 1 refuted, 2 wrong usage or bad input, 77 all skipped, 99 broken environment.\n"
+          "The man page (man foldproof) explains them.\n");
+}
+
+static const struct subcommand *find_subcommand(const char *name) {
+  for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++)
+    if (strcmp(name, subcommands[i].name) == 0) return &subcommands[i];
+  return NULL;
+}
+
+static int refuse_command(const char *name) {
+  char meant[160];
+  struct fold_near near;
+  fold_near_open(&near, name);
+  for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++) fold_near_try(&near, subcommands[i].name);
+  fprintf(stderr, "foldproof: no command '%s': see foldproof --help%s\n", name, fold_near_text(&near, meant));
+  return 2;
+}
+
+static int run_subcommand(const struct subcommand *command, int argc, char **argv,
+                          const struct fold_registry *registry) {
+  char program[40];
+  snprintf(program, sizeof program, "foldproof %s", command->name);
+  argv[1] = program;
+  int exit_code = command->run(argc - 1, argv + 1, registry);
+  /* The verdicts stand, but an environment whose ranks do not end is not to be trusted. */
+  int ended = fold_print_error(program, fold_worlds_close());
+  return fold_finish_output(program, exit_code == 0 ? ended : exit_code);
+}
+
+static bool is_help(const char *word) {
+  return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
 }
 
 static int run(int argc, char **argv, const struct fold_registry *registry) {
   argp_err_exit_status = 2;
-  argp_program_version = "foldproof " FOLD_VERSION;
   if (argc < 2) {
     print_help(stderr);
     return 2;
   }
-  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+  if (is_help(argv[1]) && (argc == 2 || is_help(argv[2]))) {
     print_help(stdout);
     return fold_finish_output("foldproof", 0);
   }
+  if (is_help(argv[1])) { /* help COMMAND is COMMAND --help */
+    char *asked[] = {argv[0], argv[2], "--help", NULL};
+    return run(3, asked, registry);
+  }
   if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-    printf("%s\n", argp_program_version);
+    puts(fold_version_text());
     return fold_finish_output("foldproof", 0);
   }
   wait_asleep(argv);
   fold_status settings = fold_settings_check();
   if (settings.code == FOLD_OK) settings = fold_registry_check(registry); /* also in a rank */
   if (settings.code != FOLD_OK) return fold_print_error("foldproof", settings);
-  for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++) {
-    if (strcmp(argv[1], subcommands[i].name) != 0) continue;
-    char program[40];
-    snprintf(program, sizeof program, "foldproof %s", subcommands[i].name);
-    argv[1] = program;
-    int exit_code = subcommands[i].run(argc - 1, argv + 1, registry);
-    /* The verdicts stand, but an environment whose ranks do not end is not to be trusted. */
-    int ended = fold_print_error(program, fold_worlds_close());
-    return fold_finish_output(program, exit_code == 0 ? ended : exit_code);
-  }
+  const struct subcommand *command = find_subcommand(argv[1]);
+  if (command) return run_subcommand(command, argc, argv, registry);
   if (strcmp(argv[1], "rank") == 0) return fold_command_rank(argc - 1, argv + 1, registry);
-  char meant[160];
-  struct fold_near near;
-  fold_near_open(&near, argv[1]);
-  for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++) fold_near_try(&near, subcommands[i].name);
-  fprintf(stderr, "foldproof: no command '%s': see foldproof --help%s\n", argv[1], fold_near_text(&near, meant));
-  return 2;
+  return refuse_command(argv[1]);
 }
 
 int fold_main(int argc, char **argv, const struct fold_registry *registry) {

@@ -26,7 +26,7 @@ void fold_process_begin(void);
 /* False, with a line on stderr, where the stack is limited to less than the harness needs. */
 bool fold_process_has_stack(void);
 int fold_process_end(int exit_code);
-/* argp_parse, which ends the process after --help or wrong options. */
+/* Parses the options; ends the process after --help (command_help.h) or wrong options. */
 void fold_parse(const struct argp *argp, int argc, char **argv, void *input);
 
 /* The options that choose subjects and fixtures, those that choose claims, and those that say how claims are judged, as

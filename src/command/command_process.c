@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "command_help.h"
 #include "output.h"
 
 static pid_t owner; /* a forked child ends without this */
@@ -98,6 +99,6 @@ int fold_process_end(int exit_code) {
 
 void fold_parse(const struct argp *argp, int argc, char **argv, void *input) {
   parsing = true;
-  argp_parse(argp, argc, argv, 0, NULL, input);
+  fold_help_parse(argp, argc, argv, input);
   parsing = false;
 }
