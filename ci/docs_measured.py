@@ -102,7 +102,7 @@ def verdicts():
     machines = (("h200", "one H200, all CUDA subjects, the default fixtures (most skips are of two peers that need CCCL 3.1)"),
                 ("h100", "one H100, all CUDA subjects, by an earlier version of foldproof"),
                 ("h200x4", "four H200, collectives over NCCL (most skips are of worlds of 5 and 8 ranks)"),
-                ("h200x8", "eight H200, collectives over NCCL, with an earlier kernel for long messages (12 more cases show known defects of NCCL. `foldproof judge` counts them as refuted, exit code 1, because this record does not name the version of NCCL)"))
+                ("h200x8", "eight H200, collectives over NCCL, with an earlier kernel for long messages (12 more cases show known defects of NCCL. `foldproof recheck` counts them as refuted, exit code 1, because this record does not name the version of NCCL)"))
     paths = [f"{folder}/verify.jsonl.gz" for folder, _ in machines]
     return table(["machine", "held", "refuted", "skipped"], [[machine, *count(path)] for (_, machine), path in zip(machines, paths)], *paths)
 

@@ -1,4 +1,4 @@
-"""foldproof judge: records are judged as verify judges results, with no subject at hand; whatever is changed in one is refuted or named.
+"""foldproof recheck: records are judged as verify judges results, with no subject at hand; whatever is changed in one is refuted or named.
 
 test_again.py FOLDPROOF FOLDPROOF_MUTANTS LIBRARY_FOLDER CC
 """
@@ -20,7 +20,7 @@ def check_held(folder):
     held = [line for line in lines_of(folder / "v.jsonl") if line.get("verdict") == "held" and line["claim"] in
             ("bounded", "compensated", "faithful", "correctly_rounded", "replays", "same_bits_as")]
     for name in ("v.jsonl", "r.jsonl"):
-        _, said = run("judge", name, cwd=folder, code=0)
+        _, said = run("recheck", name, cwd=folder, code=0)
         expect(rf", 0 could not be made again, 0 contradictions(; |\n.*\n){len(held)} held, 0 refuted, ", said)
     lines = lines_of(folder / "r.jsonl")
     texts = (folder / "r.jsonl").read_text().splitlines(True)
@@ -29,22 +29,22 @@ def check_held(folder):
     (folder / "many").mkdir()
     with gzip.open(folder / "many" / "a.jsonl.gz", "wt") as file:
         file.writelines([texts[0], *middle, texts[-1]])
-    _, said = run("judge", "many", cwd=folder, code=0)
+    _, said = run("recheck", "many", cwd=folder, code=0)
     expect(rf"(; |^){len(held)} held, 0 refuted, ", said)
     assert "ALTERED" not in said, said
     strangers = [dict(line, **{key: "a/" + line[key] for key in ("subject", "twin") if key in line}) for line in lines]
     del strangers[0]["closing_line"]
     put(folder / "s", strangers[:-1])
-    _, said = run("judge", "s", cwd=folder, code=0)  # by what they declare: of an order whatever it promises
+    _, said = run("recheck", "s", cwd=folder, code=0)  # by what they declare: of an order whatever it promises
     expect(rf"0 could not be made again, 0 contradictions(; |\n.*\n){len(held)} held, 0 refuted, ", said)
     compressed = (folder / "many" / "a.jsonl.gz").read_bytes()
     (folder / "many" / "a.jsonl.gz").write_bytes(compressed[: len(compressed) // 2])
-    _, said = run("judge", "many", cwd=folder, code=2)
+    _, said = run("recheck", "many", cwd=folder, code=2)
     expect("gzip finds it cut or damaged|not JSON", said)
     assert all(line.get("order") == "host/numpy" for line in lines if line.get("subject") == "host/numpy")
-    _, quietly = run("judge", "r.jsonl", "--jsonl", "j.jsonl", "-q", cwd=folder, code=0)
+    _, quietly = run("recheck", "r.jsonl", "--jsonl", "j.jsonl", "-q", cwd=folder, code=0)
     assert "subject and claim" not in quietly and quietly.startswith("all subjects"), quietly  # as of verify -q
-    _, aloud = run("judge", "r.jsonl", cwd=folder, code=0)
+    _, aloud = run("recheck", "r.jsonl", cwd=folder, code=0)
     expect(r"^subject and claim .*\n\S+ on host\n(.*\n)*all subjects ", aloud)
     again = [line for line in lines_of(folder / "j.jsonl") if line.get("verdict") == "held"]
     assert not any("" in line.get("asked", {}).values() for line in again), "options that were not given"
@@ -57,7 +57,7 @@ def check_full(folder):
     run("record", "--engine", "host", "-s", "host/exact,rows/par_16", "-f", "normal/f32/sum/1000x8/seed1", "--jsonl", "part", cwd=folder, code=0)
     run("record", "--engine", "host", "-s", "host/exact,rows/par_16", "-f", "normal/f32/sum/1000x8/seed1", "--jsonl", "full", "--full", cwd=folder, code=0)
     for name in ("part", "full"):
-        _, said = run("judge", name, cwd=folder, code=0)
+        _, said = run("recheck", name, cwd=folder, code=0)
         expect(r"2 results judged, 0 could not be made again, 0 contradictions(; |\n.*\n)4 held", said)
     lines = lines_of(folder / "full")
     assert len(lines[1]["results"]) == 1000
@@ -67,7 +67,7 @@ def check_full(folder):
         line["results"] = line["results"][:16]
     del lines[0]["closing_line"]
     put(folder / "strange", [lines[0], next(line for line in lines if line.get("engine") and line["results_xxh3"] != lines[1]["results_xxh3"])])
-    _, said = run("judge", "strange", cwd=folder)
+    _, said = run("recheck", "strange", cwd=folder)
     expect("it holds 16 of 1000 results .record --full holds all.", said)
 
 
@@ -76,21 +76,21 @@ def check_refuted(folder):
     for mutant, claim in (("mutant/swapped_partials", "replays"), ("mutant/numpy_256", "replays"), ("mutant/two_away", "correctly_rounded"),
                           ("mutant/kahan_plain", "replays"), ("mutant/dropped_tail", "bounded"), ("mutant/same_as_par_64", "same_bits_as")):
         run("record", "-s", f"{mutant},rows/par_256", "-f", "normal/f32/sum/1x1023/seed1", "--jsonl", "m", cwd=folder, program=MUTANTS, code=0)
-        _, said = run("judge", "m", cwd=folder, code=1)
+        _, said = run("recheck", "m", cwd=folder, code=1)
         expect(rf"^REFUTED: {mutant} on host violates {claim}: ", said)
         assert "on host violates" not in said.replace(f"REFUTED: {mutant} on host violates", ""), said
     lines = lines_of(folder / "r.jsonl")
     of = next(line for line in lines if line.get("subject") == "rows/single_determ" and line["case"] == "normal/f32/sum/1x33/seed1")
     twin = dict(of, subject="rows/par_256", results=["0x3f800000"], values=["1"], results_xxh3="0x5b0d13ae2d0bbde4")
     put(folder / "twins", [of, twin])
-    _, said = run("judge", "twins", cwd=folder, code=1)
+    _, said = run("recheck", "twins", cwd=folder, code=1)
     expect("violates same_bits_as: ", said)
     expect("rows/par_256 on host violates replays: ", said)
     put(folder / "twice", [of, dict(of, results=twin["results"], values=["1"], results_xxh3=twin["results_xxh3"])])
-    _, said = run("judge", "twice", cwd=folder, code=1)
+    _, said = run("recheck", "twice", cwd=folder, code=1)
     expect("violates run_to_run: .*the records hold two results of this input", said)
     put(folder / "twice", [of, of])
-    _, said = run("judge", "twice", cwd=folder, code=0)
+    _, said = run("recheck", "twice", cwd=folder, code=0)
     expect("^1 results judged", said)
 
 
@@ -105,12 +105,12 @@ def check_recorded(folder):
         del lines[0]["closing_line"]
         for sequence in (lines[1:-1], lines[-2:0:-1]):
             put(folder / "l", [lines[0], *sequence])
-            _, said = run("judge", "l", cwd=folder, code=code)
+            _, said = run("recheck", "l", cwd=folder, code=code)
             expect(rf"^REFUTED: liar/{subject} on host violates {claim}: .*so its record says" if claim else "^BROKEN: |broken", said)
             assert "CONTRADICTS" not in said, said
     for subject, claim in (("writes_too_far", "stays_in_bounds"), ("rounds_down", "leaves_no_trace"), ("changes_its_input", "keeps_input")):
         run("record", "--guest", "./liars.so", "-s", f"liar/{subject}", "-f", name, "--jsonl", "l", cwd=folder, code=0)
-        _, said = run("judge", "l", cwd=folder, code=1)
+        _, said = run("recheck", "l", cwd=folder, code=1)
         expect(rf"^REFUTED: liar/{subject} on host violates {claim}: ", said)
         lines = lines_of(folder / "l")[:-1]
         del lines[0]["closing_line"]
@@ -126,7 +126,7 @@ def check_recorded(folder):
         expect(rf"^  replay: \S+ verify --guest '\./liars\.so' --subjects 'liar/crashes' .* --timeout '17'$", said)
     of = next(line for line in lines_of(folder / "l") if line["type"] == "run")
     put(folder / "l", [dict(of, type="judgement", claim="keeps_input", promised=True, verdict="held")])
-    _, said = run("judge", "l", cwd=folder, code=1)
+    _, said = run("recheck", "l", cwd=folder, code=1)
     expect("^CONTRADICTS: .*it says that keeps_input held; what its run did refutes that", said)
 
 
@@ -148,7 +148,7 @@ def check_twice(folder):
             _, said = run(*words, cwd=folder, code=0)
             expect(rf"{counts[0]:,} held, {counts[1]} refuted".replace(",", ",?"), said)
             assert (f"{twice} verdicts and runs occur more than once in one environment, and are counted once" in said) == (twice > 0), said
-        _, said = run("judge", "parts", cwd=folder, code=1)
+        _, said = run("recheck", "parts", cwd=folder, code=1)
         expect(r" 1 refuted, \d+ skipped$", said)  # of one input and its results, wherever they came from
         assert (f"{twice} verdicts and runs occur more than once" in said) == (twice > 0), said
     seal(folder / "parts" / "a.jsonl", [environment, *lines])
@@ -238,14 +238,14 @@ def check_fields(folder):
     lines = lines_of(folder / "v.jsonl")
     of = next(line for line in lines if line.get("subject") == "host/numpy" and line["case"] == "normal/f32/sum/1x33/seed1" and line["claim"] == "bounded")
     put(folder / "f", [of])
-    _, said = run("judge", "f", cwd=folder, code=0)
+    _, said = run("recheck", "f", cwd=folder, code=0)
     text = json.dumps(of)
     (folder / "f").write_text(text[:-1] + ', "verdict": "held"}\n')
-    expect("^foldproof judge: f:1: not JSON: duplicate object key", run("judge", "f", cwd=folder, code=2)[1])
+    expect("^foldproof recheck: f:1: not JSON: duplicate object key", run("recheck", "f", cwd=folder, code=2)[1])
     expect("^foldproof compare: f:1: not JSON: duplicate object key", run("compare", "f", "f", cwd=folder, code=2)[1])
     for key, value, code, says in FIELDS:
         put(folder / "f", [{k: v for k, v in dict(of, **{key: value}).items() if v is not None}])
-        got, said = run("judge", "f", cwd=folder)
+        got, said = run("recheck", "f", cwd=folder)
         assert got == code, f"{key} = {value}: {got}, not {code}: {said}"
         expect(says, said)
 
@@ -262,17 +262,17 @@ def check_figures(folder):
         altered += [{key: value for key, value in line.items() if key != gone} for gone in ("ulps", "bound_fraction", "telling") if gone in line]
         altered += [dict(line, row=0, got=line["results"][0], want="0x12345678")] if line["verdict"] == "held" else []
     put(folder / "f", lines)
-    run("judge", "f", cwd=folder, code=0)
+    run("recheck", "f", cwd=folder, code=0)
     for at in range(0, len(altered), 10):  # as many as are shown
         put(folder / "f", altered[at : at + 10])
-        _, said = run("judge", "f", cwd=folder, code=1)
+        _, said = run("recheck", "f", cwd=folder, code=1)
         for number, line in enumerate(altered[at : at + 10], 1):
             told = len(re.findall("^CONTRADICTS", said, re.M)) >= 10 or re.search(rf"^CONTRADICTS: f:{number}: .*: \w+ of {line['claim']}: it says ", said, re.M)
             assert told, f"{line}: {said}"
     done = next(line for line in lines if line["claim"] == "run_to_run")
     varied = dict(done, verdict="refuted", reason="it varies", row=0, got="0x3f800000", want=done["results"][0])
     put(folder / "f", [{key: value for key, value in varied.items() if key != "telling"}])
-    assert "CONTRADICTS" not in run("judge", "f", cwd=folder, code=1)[1]
+    assert "CONTRADICTS" not in run("recheck", "f", cwd=folder, code=1)[1]
 
 
 def check_told(folder):
@@ -282,30 +282,30 @@ def check_told(folder):
     within = next(line for line in lines_of(folder / "v.jsonl") if line["type"] == "judgement" and line["claim"] == "bounded" and (line["subject"], line["case"]) == (of["subject"], of["case"]))
     within = dict(within, subject="mine/sum", guest=True)
     put(folder / "f", [mine, within])
-    run("judge", "f", cwd=folder, code=0)
+    run("recheck", "f", cwd=folder, code=0)
     for other, says in ((dict(order="host/pairwise"), "it tells another case or subject than the first record of the same results"),
                         (dict(guest=False), "it tells another case or subject than the first"),
                         (dict(claim="replays", promised=False), "it says that replays is not promised, and another record of that subject promises it")):
         put(folder / "f", [mine, dict(within, **other) if "claim" not in other else dict(mine, **other)])
-        _, said = run("judge", "f", cwd=folder, code=1)
+        _, said = run("recheck", "f", cwd=folder, code=1)
         expect(f"^CONTRADICTS: f:2: .*{says}", said)
     put(folder / "f", [dict(mine, claim="leaves_no_trace"), dict(mine, left="the rounding mode")])
-    _, said = run("judge", "f", cwd=folder, code=1)
+    _, said = run("recheck", "f", cwd=folder, code=1)
     expect("^CONTRADICTS: f:2: .*it says that leaves_no_trace held; what its run did refutes that", said)
     for words in (dict(known="as ever"), dict(known="as ever", peer=True), dict(known="max and min lose a NaN", peer=True, subject="nccl/sum", engine="nccl")):
         put(folder / "f", [dict(of, claim="run_to_run", verdict="refuted", reason="it varies", **words)])
-        _, said = run("judge", "f", cwd=folder, code=1)
+        _, said = run("recheck", "f", cwd=folder, code=1)
         expect("^REFUTED: .* violates run_to_run: .*it varies .so its record says.", said)
     put(folder / "f", [{key: value for key, value in mine.items() if key not in ("results", "values", "results_xxh3", "verdict", "claim", "promised")} | {"type": "run"}])
-    _, said = run("judge", "f", cwd=folder, code=1)
+    _, said = run("recheck", "f", cwd=folder, code=1)
     expect("^CONTRADICTS: .*a run with neither results nor a verdict", said)
     lines = (folder / "v.jsonl").read_text().splitlines()
     changed = {key: value for key, value in json.loads(lines[-1]).items() if key != "lines_xxh3"}
     put(folder / "f", [*map(json.loads, lines[:-1]), changed])
-    _, said = run("judge", "f", cwd=folder, code=2)
+    _, said = run("recheck", "f", cwd=folder, code=2)
     expect("needs the key 'lines_xxh3'", said)
     put(folder / "f", [*map(json.loads, lines[:-1]), dict(changed, schema=1)])
-    for words in (("judge", "f"), ("compare", "f", "v.jsonl")):
+    for words in (("recheck", "f"), ("compare", "f", "v.jsonl")):
         _, said = run(*words, cwd=folder, code=1)
         expect("the closing line in line \d+ has no hash of its \d+ records", said)
 
@@ -329,11 +329,11 @@ def check_known(folder):
                                     ("v4.1.4", {"subject": "mpi/other"}, 1, "^REFUTED: mpi/other on mpi violates correctly_rounded: ")):
         of = {key: value for key, value in dict(ZERO, **of).items() if value is not None}
         put(folder / "f", [dict(here, mpi=f"Open MPI {version}") if version else here, of])
-        _, said = run("judge", "f", cwd=folder, code=code)
+        _, said = run("recheck", "f", cwd=folder, code=code)
         expect(says, said)
     for version, code in (("v4.1.4", 77), ("v4.1.99", 1)):
         put(folder / "f", [dict(here, mpi=f"Open MPI {version}"), permuted])
-        run("judge", "f", cwd=folder, code=code)
+        run("recheck", "f", cwd=folder, code=code)
 
 
 def check_measured(folder):
@@ -341,7 +341,7 @@ def check_measured(folder):
     measured = pathlib.Path(__file__).resolve().parent.parent / "ci" / "measured"
     for name, code, says in (("h200x4/verify.jsonl.gz", 0, "[1-9]\d* could not be made again, 0 contradictions"), ("h200x8/verify.jsonl.gz", 1, ", 0 contradictions(; |\n(.*\n)+)\\d+ held, 12 refuted, "),
                              ("h200/peers-cccl-3.6.0.jsonl.gz", 0, ", 0 contradictions"), ("h200/atomic.jsonl", 77, ", 2 could not be made again, 0 contradictions")):
-        _, said = run("judge", measured / name, cwd=folder, code=code)
+        _, said = run("recheck", measured / name, cwd=folder, code=code)
         expect(says, said)
         expect(" held, 0 refuted, " if code != 1 else "^  new: not known of", said)  # the one of eight tells no version, and refuted it
 
@@ -359,12 +359,12 @@ def check_bits(folder):
         changed = bytearray(whole)
         changed[at] ^= 1 << chance.randrange(8)
         (folder / "c").write_bytes(changed)
-        code, said = run("judge", "c", cwd=folder)
+        code, said = run("recheck", "c", cwd=folder)
         beyond = at >= whole.rindex(b',"build"')  # who built the last line says nothing of results
         assert code in (1, 2, 99) or (beyond and code == 0), f"byte {at}: exit code {code}: {bytes(changed[at - 20:at + 20])} {said}"
     for cut in (1, 100, len(whole) // 2, whole.rindex(b"\n", 0, -1) + 1):
         (folder / "c").write_bytes(whole[:-cut] if cut < 1000 else whole[:cut])
-        _, said = run("judge", "c", cwd=folder, code=0 if cut == 1 else 99)
+        _, said = run("recheck", "c", cwd=folder, code=0 if cut == 1 else 99)
         expect("^INCOMPLETE: c: " if cut != 1 else "", said)
 
 
@@ -376,15 +376,15 @@ def check_arrays(folder):
     for name in ("one.npy", "two.npy"):
         gen(name, 300, 1 if name == "one.npy" else 2)
     run("record", "--engine", "host", "--subjects", "host/sequential,dot/sequential", "--npy", "one.npy", "--npy", "two.npy", "--jsonl", "arrays", cwd=folder, code=0)
-    expect(r"^2 results judged, 0 could not be made again, 0 contradictions(; |\n.*\n)4 held, 0 refuted, ", run("judge", "arrays", cwd=folder, code=0)[1])
+    expect(r"^2 results judged, 0 could not be made again, 0 contradictions(; |\n.*\n)4 held, 0 refuted, ", run("recheck", "arrays", cwd=folder, code=0)[1])
     gen("two.npy", 300, 3)
-    _, said = run("judge", "arrays", cwd=folder, code=1)
+    _, said = run("recheck", "arrays", cwd=folder, code=1)
     expect(r"^CONTRADICTS: arrays:3: host/sequential on host: npy:two\.npy/f32/sum/4x300: its input, made again, has hash ", said)
     expect("(; |^)2 held, 0 refuted, ", said)
     gen("two.npy", 301, 2)
-    expect(r"^SKIPPED: arrays:3: .*: the array of that name differs here$", run("judge", "arrays", cwd=folder, code=0)[1])
+    expect(r"^SKIPPED: arrays:3: .*: the array of that name differs here$", run("recheck", "arrays", cwd=folder, code=0)[1])
     (folder / "two.npy").unlink()
-    expect(r"^SKIPPED: arrays:3: .*: two\.npy: cannot be opened: No such file or directory$", run("judge", "arrays", cwd=folder, code=0)[1])
+    expect(r"^SKIPPED: arrays:3: .*: two\.npy: cannot be opened: No such file or directory$", run("recheck", "arrays", cwd=folder, code=0)[1])
 
 
 # A crash is to be one, in a build with sanitizers too.

@@ -29,7 +29,7 @@ Test(command_input, unknown_words_are_refused) {
       {"$F verify --engine host --jsonl ''", "--jsonl '': it names nothing", 3},
       {"$F record --jsonl '' -f 'normal/f32/sum/1x33/*'", "--jsonl '': it names nothing", 3},
       {"$F record --golden ''", "--golden '': it names nothing", 3},
-      {"$F judge x --jsonl ''", "--jsonl '': it names nothing", 3},
+      {"$F recheck x --jsonl ''", "--jsonl '': it names nothing", 3},
       {"$F compare x y --jsonl ''", "--jsonl '': it names nothing", 3},
       {"$F compare x y --output ''", "--output '': it names nothing", 3},
       {"$F reveal host/kahan --jsonl ''", "--jsonl '': it names nothing", 3},
@@ -90,7 +90,7 @@ Test(command_input, unknown_words_are_refused) {
 Test(command_input, what_a_command_reads_is_not_its_output) {
   static const char *const lines[] = {"$F verify --engine host -s host/sequential --npy x.npy --jsonl ./x.npy",
                                       "$F record --engine host -s host/sequential --npy x.npy --jsonl link",
-                                      "$F judge r --jsonl r", "$F report r -o link2"};
+                                      "$F recheck r --jsonl r", "$F report r -o link2"};
   struct shell *s = shell_open();
   shell_run(s,
             "$F gen normal --n 5 -o x.npy && ln x.npy link && ln -s r link2 && $F record --engine host -s "

@@ -166,7 +166,7 @@ def check_names(folder):
     whole = (folder / "v.jsonl").read_bytes()
     for text, word in ((whole[:-20], "INCOMPLETE"), (b"".join(whole.splitlines(True)[:2] + whole.splitlines(True)[3:]), "ALTERED")):
         (folder / "\udcff\x1b").write_bytes(text)
-        expect(rf"^{word}: \\xff\\x1b: ", subprocess.run([FOLDPROOF, "judge", "\udcff\x1b"], cwd=folder, capture_output=True, timeout=120).stdout.decode(errors="replace"))
+        expect(rf"^{word}: \\xff\\x1b: ", subprocess.run([FOLDPROOF, "recheck", "\udcff\x1b"], cwd=folder, capture_output=True, timeout=120).stdout.decode(errors="replace"))
 
 
 def check_verdicts(folder):
@@ -254,18 +254,18 @@ def check_replays(folder):
         (folder / "bounded.py").write_text(text)
         run("record", "--exec", program, "--timeout", "77", "-f", "normal/f32/sum/1x33/seed1", "--jsonl", name, cwd=folder, code=0)
     _, compared = run("compare", "a", "b", cwd=folder, code=1)
-    _, judged = run("judge", "b", cwd=folder, code=1)
+    _, judged = run("recheck", "b", cwd=folder, code=1)
     assert pasted(compared, folder) == pasted(judged, folder) == 1, compared + judged
     assert " --timeout '77'" in compared and " --timeout '77'" in judged, compared + judged
     for name in "ab":
         environment, ran, _ = lines_of(folder / name)
         del environment["closing_line"], environment["asked"]
         put(folder / name, [environment, ran])
-    for words, code in ((("compare", "a", "b"), 1), (("judge", "b"), 1)):
+    for words, code in ((("compare", "a", "b"), 1), (("recheck", "b"), 1)):
         _, said = run(*words, cwd=folder, code=code)
         assert "mine/sum on host" in said and "replay:" not in said, said
     put(folder / "p", [environment, dict(ran, asked={"python": "import mine; mine.verify()"})])
-    for words in (("compare", "a", "p"), ("judge", "p")):
+    for words in (("compare", "a", "p"), ("recheck", "p")):
         expect(r"^  replay: python3 -c 'import mine; mine\.verify\(\)'$", run(*words, cwd=folder, code=1)[1])
     _, said = run("rerun", "b", cwd=folder, code=77)
     expect(r"^nothing could be run again: .*; Python callables are run again from Python \(foldproof\.verify\)$", said)

@@ -175,7 +175,7 @@ def check_odd_ones(folder, liars):
     code, out, err = verify("--guest", odd, "--subjects", "liar/leaves_one_out", "--jsonl", str(folder / "odd.jsonl"), "--fixtures", "normal/f32/sum/3x1000/seed1")
     replay = next(line for line in out.splitlines() if line.startswith("  replay: "))[len("  replay: "):]
     assert code == 1 and subprocess.run(replay, shell=True, capture_output=True).returncode == 1, (code, out, err)
-    judged = subprocess.run([FOLDPROOF, "judge", str(folder / "odd.jsonl")], capture_output=True, text=True).stdout
+    judged = subprocess.run([FOLDPROOF, "recheck", str(folder / "odd.jsonl")], capture_output=True, text=True).stdout
     replay = next(line for line in judged.splitlines() if line.startswith("  replay: "))[len("  replay: "):]
     assert subprocess.run(replay, shell=True, capture_output=True).returncode == 1, judged
     for form in ("junit", "html", "markdown"):

@@ -40,6 +40,12 @@ def check_version():
         assert run(*words)[0] == said, words
 
 
-for check in (check_ways_to_ask, check_version):
+def check_old_name():
+    """`judge` still works, and is not listed."""
+    assert "recheck" in COMMANDS and "judge" not in COMMANDS, COMMANDS
+    assert run("judge", "--help") == run("recheck", "--help")
+
+
+for check in (check_ways_to_ask, check_version, check_old_name):
     check()
 print("ok")

@@ -73,7 +73,7 @@ def calls(folder):
 def check_read(folder):
     """What is left is records like others, and no reader takes them for all."""
     (left,) = folder.glob("r.jsonl.partial.*")
-    done = subprocess.run([FOLDPROOF, "judge", left], capture_output=True, text=True)
+    done = subprocess.run([FOLDPROOF, "recheck", left], capture_output=True, text=True)
     assert done.returncode == 99 and "INCOMPLETE: " in done.stdout and " 0 contradictions" in done.stdout, done
 
 

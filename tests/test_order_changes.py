@@ -87,7 +87,7 @@ def check_record(guest, folder):
     for form in ("text", "markdown", "html", "junit"):
         page = subprocess.run([FOLDPROOF, "report", "--format", form, path], capture_output=True, text=True).stdout
         assert "from 9 rows on: 257 parts in turn" in page, (form, page)
-    again = subprocess.run([FOLDPROOF, "judge", path], capture_output=True, text=True)
+    again = subprocess.run([FOLDPROOF, "recheck", path], capture_output=True, text=True)
     assert again.returncode == 1, again
 
 

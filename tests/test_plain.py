@@ -67,11 +67,11 @@ def all_planted(record, evil):
 
 
 def read_all(folder, name, where, quick=False):
-    commands = [("judge", name), ("judge", name, "--jsonl", "again"), ("compare", name, "r.jsonl"), ("compare", "r.jsonl", name), ("rerun", name), ("rerun", "--trust", name),
+    commands = [("recheck", name), ("recheck", name, "--jsonl", "again"), ("compare", name, "r.jsonl"), ("compare", "r.jsonl", name), ("rerun", name), ("rerun", "--trust", name),
                 *(("compare", name, "v.jsonl", "--format", kind) for kind in ("json", "markdown", "junit")), ("compare", name, name, "--claim", "run_to_run"),
                 *(("report", name, "--format", kind) for kind in FORMATS)]
     if quick:
-        commands = [("judge", name), ("compare", name, "v.jsonl", "--format", "text"), *(("report", name, "--format", kind) for kind in ("csv", "text"))]
+        commands = [("recheck", name), ("compare", name, "v.jsonl", "--format", "text"), *(("report", name, "--format", kind) for kind in ("csv", "text"))]
     for words in commands:
         look(run(*words, cwd=folder)[1], (where, words), loose="html" in words, sheet="csv" in words)
 
@@ -113,7 +113,7 @@ def check_records(folder):
         for path in texts_of(record):
             lines = [planted(record, path, EVIL)] if record is environment else [planted(record, path, EVIL), seen["judgement", "held"]]
             (folder / "evil.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-            for words in ("judge", "evil.jsonl"), ("compare", "evil.jsonl", "r.jsonl"), ("report", "evil.jsonl", "--format", "text"), ("rerun", "evil.jsonl"):
+            for words in ("recheck", "evil.jsonl"), ("compare", "evil.jsonl", "r.jsonl"), ("report", "evil.jsonl", "--format", "text"), ("rerun", "evil.jsonl"):
                 look(run(*words, cwd=folder)[1], (path, words))
 
 

@@ -23,7 +23,7 @@ COMMANDS = [
     ["verify", "-s", "host/sequential,rows/par_64", "-f", "normal/f32/sum/1x3[0-9]/seed1"],
     ["verify", "-s", "host/sequential,flat/shuffle", "-f", "infinity_stays/f32/*", "--probe"],
     ["record", "-s", "host/sequential,rows/*", "-f", "normal/f16/sum/1x3[0-9]/seed1"],
-    ["judge", "{0}"],
+    ["recheck", "{0}"],
     ["bench", "--engine", "host", "-s", "host/sequential", "--n", "1000", "--iterations", "3", "--threads", "1"],
     ["study", "--sizes", "1000", "--generators", "normal"],
     ["study", "--simulate", "--sizes", "2,3", "--generators", "normal"],
@@ -101,7 +101,7 @@ def check_command(folder, seen):
     run(*words, cwd=folder)
     told = json.loads((folder / words[-1]).read_text().splitlines()[0])["command"]
     assert "\n" not in told and subprocess.check_output(["sh", "-c", f'printf "%s|" {told}'], text=True) == "|".join(["foldproof", *words, ""]), told
-    run("judge", "0.jsonl", "--jsonl", "copy.jsonl", cwd=folder)
+    run("recheck", "0.jsonl", "--jsonl", "copy.jsonl", cwd=folder)
     assert json.loads((folder / "copy.jsonl").read_text().splitlines()[0])["command"] == said
 
 
@@ -111,7 +111,7 @@ def check_date(folder, seen):
     lines = (folder / "0.jsonl").read_text().splitlines()
     old = {key: value for key, value in json.loads(lines[0]).items() if key != "date"}
     (folder / "undated.jsonl").write_bytes(close([text_of({**old, "build": "0123456789ab"}), *(line.encode() for line in lines[1:-1])]))
-    run("judge", "undated.jsonl", "--jsonl", "judged.jsonl", cwd=folder)
+    run("recheck", "undated.jsonl", "--jsonl", "judged.jsonl", cwd=folder)
     copy = json.loads((folder / "judged.jsonl").read_text().splitlines()[0])
     assert copy["build"] == "0123456789ab" and "date" not in copy, copy
 

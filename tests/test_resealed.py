@@ -13,7 +13,7 @@ import tempfile
 from sealed import close, text_of
 
 FOLDPROOF = str(pathlib.Path(sys.argv[1]).resolve())
-COMMANDS = ("judge", "compare", "rerun", "report")
+COMMANDS = ("recheck", "compare", "rerun", "report")
 ALL = (2, 2, 2, 2)
 
 # Of a judgement, or of a run: (field, another value or None, the codes, what is said).

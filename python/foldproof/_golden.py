@@ -77,12 +77,12 @@ def golden(
     with tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch) / "run.jsonl"
         file.write_text("".join(json.dumps(record, separators=(",", ":")) + "\n" for record in result.judgements))
-        words = [_command(), "judge", "--golden", folder, "--library", library or _version_of(framework)]
+        words = [_command(), "recheck", "--golden", folder, "--library", library or _version_of(framework)]
         words += ["--fixture-folder", _library.fixtures().decode()] if _library.fixtures() else []
         words += ["--bless"] * bless + ["--dirty"] * (bless and dirty) + [str(file)]
         done = subprocess.run(words, capture_output=True, text=True)
     goldens = re.sub("^subject and claim .*", "", done.stdout, flags=re.M | re.S)  # check() has already reported the verdicts
-    said = re.sub(re.escape(scratch) + r"\S*: ?", "", goldens + done.stderr).strip().removeprefix("foldproof judge: ")
+    said = re.sub(re.escape(scratch) + r"\S*: ?", "", goldens + done.stderr).strip().removeprefix("foldproof recheck: ")
     for option, argument in (("see record --bless", "bless=True keeps these results"), ("record --bless", "bless=True"), ("--bless", "bless=True"), ("--dirty", "dirty=True")):
         said = said.replace(option, argument)
     if of_rows:  # what is kept are hashes

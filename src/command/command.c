@@ -32,7 +32,7 @@ static const struct subcommand subcommands[] = {
     {"study", "measure errors by method, size and data; probe all-reduces", fold_command_study},
     {"record", "run subjects and write their results; judge nothing", fold_command_record},
     {"compare", "show where two recorded runs differ", fold_command_compare},
-    {"judge", "judge recorded results, on any machine", fold_command_judge},
+    {"recheck", "judge recorded results again, on any machine", fold_command_judge},
     {"rerun", "run the recorded cases again, and compare", fold_command_rerun},
     {"report", "make a page, a CI summary or JUnit from records", fold_command_report},
     {"env", "print the machine and software that make the results", fold_command_env},
@@ -43,7 +43,7 @@ static const struct subcommand subcommands[] = {
  * reads its policy when it is loaded, so the program starts itself again. It does not do so for --in-process, where a profiler
  * or a debugger looks at this process, nor for `bench`, which times regions as users have them. */
 static void wait_asleep(char **argv) {
-  static const char *const commands[] = {"verify", "record", "study", "judge", "rerun"};
+  static const char *const commands[] = {"verify", "record", "study", "recheck", "judge", "rerun"};
   bool runs = false;
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) runs |= strcmp(argv[1], commands[i]) == 0;
   for (size_t i = 2; argv[i]; i++) runs &= strcmp(argv[i], "--in-process") != 0;
@@ -63,7 +63,9 @@ static void print_help(FILE *out) {
           "The man page (man foldproof) explains them.\n");
 }
 
+/* The old name of a command still works, but is not listed. */
 static const struct subcommand *find_subcommand(const char *name) {
+  if (strcmp(name, "judge") == 0) name = "recheck";
   for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++)
     if (strcmp(name, subcommands[i].name) == 0) return &subcommands[i];
   return NULL;

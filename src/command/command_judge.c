@@ -1,4 +1,4 @@
-/* command_judge.c: foldproof judge: verdicts on records, on any machine, without the subjects.
+/* command_judge.c: foldproof recheck: verdicts on records, on any machine, without the subjects.
  *
  * It judges the claims that can be judged from results, as verify does; same_bits_as, if the records also have the twin's results on the same
  * input; and run_to_run, if a record holds two runs of one case. Everything else that a record tells must agree with that: its

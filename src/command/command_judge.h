@@ -1,4 +1,4 @@
-/* command_judge.h: what the files of foldproof judge share. */
+/* command_judge.h: what the files of foldproof recheck share. */
 #ifndef FOLD_COMMAND_JUDGE_H
 #define FOLD_COMMAND_JUDGE_H
 

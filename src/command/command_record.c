@@ -34,7 +34,7 @@ static const struct argp_option options[] = {
     {"dirty", DIRTY, NULL, 0,
      "with --bless: allow a source with changes or files that are not committed, or of no known commit", 3},
     {"in-process", IN_PROCESS, NULL, 0, FOLD_IN_PROCESS_HELP, 2},
-    {"full", FULL, NULL, 0, "record the bits of all rows, not only the first 16 (for foldproof judge)", 2},
+    {"full", FULL, NULL, 0, "record the bits of all rows, not only the first 16 (for foldproof recheck)", 2},
     {"fresh", FRESH, "promised|probed|threads", OPTION_HIDDEN,
      "only what fresh_process (threads: launch_invariant) is judged by, with a line for each case that was skipped "
      "(fresh.c looks each up)",
