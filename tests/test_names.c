@@ -35,7 +35,7 @@ static const char check[] =
     "    assert told in page.text and '\\ufffd' not in page.text, told\n"
     "    summary = html.unescape(read('r.markdown'))\n"
     "    assert told in summary and '\\ufffd' not in summary, told\n"
-    "    replay = [line for line in page.text.splitlines() if 'verify' in line][0]\n"
+    "    replay = [line for line in page.text.splitlines() if 'foldproof verify' in line][0]\n"
     "    replay = 'foldproof() { \"$M\" \"$@\"; }; ' + replay[replay.index('foldproof verify'):]\n"
     "    (room / 'replay').write_text(replay, encoding='utf-8')\n";
 

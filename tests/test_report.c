@@ -101,8 +101,11 @@ Test(report, the_page_says_what_verify_said) {
   snprintf(closing, sizeof closing, "%s", shell_last_line(s->out));
   shell_run(s, "$F report run.jsonl -o run.html && $F report run.jsonl --format markdown -o run.md");
   EXPECT_CODE(s, 0);
-  cr_expect(shell_holds(s, "run.html", closing), "the page lacks: %s", closing);
-  cr_expect(shell_holds(s, "run.md", closing), "the summary lacks: %s", closing);
+  shell_run(s,
+            "for page in run.html run.md; do sed 's/\\([0-9]\\),\\([0-9]\\)/\\1\\2/g' $page | grep -c '%s'; done | "
+            "grep -vc 0",
+            closing);
+  cr_expect_str_eq(s->out, "2\n", "the page or the summary lacks: %s", closing);
   cr_expect(shell_holds(s, "run.html", "foldproof verify --subjects &#39;mutant/twice&#39;"), "no command replays it");
   cr_expect(
       shell_holds(s, "run.html", "href=\"#e0-") && shell_holds(s, "run.html", "<tr class=\"v v-refuted\" id=\"e0-"),
@@ -148,9 +151,8 @@ Test(report, junit_is_well_formed_and_adds_up) {
 
 /* An output holds what its name says, unless --format says otherwise. */
 Test(report, the_suffix_of_the_output_chooses_the_format) {
-  static const char *const begins[][3] = {{"a.xml", "", "<?xml"},  {"a.md", "", "#"},
-                                          {"a.csv", "", "sheet,"}, {"a.html", "", "<!"},
-                                          {"a.out", "", "<!"},     {"a.xml", "--format html", "<!"},
+  static const char *const begins[][3] = {{"a.xml", "", "<?xml"}, {"a.md", "", "#"},   {"a.csv", "", "sheet,"},
+                                          {"a.html", "", "<!"},   {"a.out", "", "<!"}, {"a.xml", "--format html", "<!"},
                                           {"a.txt", "", "8 held"}};
   struct shell *s = shell_open();
   shell_run(s, "$M verify --subjects 'mutant/twice' --fixtures 'normal/f32/sum/1x31/*' --jsonl a.jsonl");
@@ -257,8 +259,8 @@ Test(report, what_nothing_could_tell_is_told) {
             "%s", s->out);
   shell_run(s, "$F report a.jsonl --format csv | grep ^evidence | cut -d, -f2-12 | head -2");
   cr_expect_str_eq(s->out,
-                   "\"a/b on host\",\"run_to_run\",\"yes\",\"held\",3,0,0,0,0,1,1\n"
-                   "\"c/d on host\",\"run_to_run\",\"yes\",\"held\",1,0,0,1,0,0,1\n");
+                   "\"a/b on host\",\"held\",\"run_to_run\",\"yes\",3,0,0,0,0,1,1\n"
+                   "\"c/d on host\",\"held\",\"run_to_run\",\"yes\",1,0,0,1,0,0,1\n");
   shell_run(s,
             "$F report a.jsonl -o a.html; grep -o '<td class=.held.><a[^/]*' a.html; grep -c 'class=.v v-held v-idle.' "
             "a.html");

@@ -126,7 +126,7 @@ Test(report_ends, many_subjects_and_fixtures_take_as_long_as_they_are) {
     fclose(out);
     shell_run(s, "ulimit -t 30; $F report m.jsonl -f markdown -o m.md");
     EXPECT_CODE(s, 0);
-    cr_expect(shell_holds(s, "m.md", "60000 held, 0 refuted"), "%d", subjects);
+    cr_expect(shell_holds(s, "m.md", "60,000 held, 0 refuted"), "%d", subjects);
   }
   shell_close(s);
 }

@@ -153,6 +153,32 @@ Test(report, the_page_folds_its_details) {
       "grep -c '<details>' a.html; grep -c '</details>' a.html; sed -n '/id=\"answer\"/,/<.section>/p' a.html | "
       "grep -c details; grep -o 'font[-size]*:[0-9.]*[a-z]*' a.html | sed -n 's/.*:\\([0-9.]*\\)pt/\\1/p' | sort -n | "
       "head -1");
-  cr_expect_str_eq(s->out, "4\n4\n0\n7\n", "all folds are closed, and no print is under 7 pt: %s", s->out);
+  cr_expect_str_eq(s->out, "3\n3\n0\n7\n", "all folds are closed, and no print is under 7 pt: %s", s->out);
+  shell_close(s);
+}
+
+/* Above the first section: the outcome in a sentence, the run's date, version, commit, machine and command, and the files. Then what was
+ * refuted, which leads to its evidence, and the open matrix. */
+Test(report, the_page_begins_with_outcome_and_origin) {
+  static const char *const parts[] = {"0 held, 1 refuted, 0 skipped",
+                                      "Refuted: 1 claim, of 1 subject.",
+                                      "<li>foldproof 0.2.0, commit abc123, Linux, a CPU",
+                                      "<code>2026-11-20: foldproof verify x</code>",
+                                      "a.jsonl (2)",
+                                      "id=\"answer\"",
+                                      "bad/sum on host: <a href=\"#f0-0\">bounded</a>",
+                                      "id=\"verdicts\"",
+                                      "class=\"matrix\"",
+                                      "<details>",
+                                      NULL};
+  struct shell *s = shell_open();
+  shell_put(
+      s, "a.jsonl",
+      "{\"schema\":1,\"type\":\"environment\",\"date\":\"2026-11-20\",\"foldproof\":\"0.2.0\",\"build\":\"abc123\","
+      "\"system\":\"Linux\",\"cpu\":\"a CPU\",\"command\":\"foldproof verify x\"}\n" JUDGED("bad/sum", "bounded",
+                                                                                            "refuted", WRONG));
+  shell_run(s, "$F report a.jsonl -o a.html && sed -n '/<header>/,$p' a.html");
+  EXPECT_CODE(s, 0);
+  expect_sequence(s->out, parts, "page");
   shell_close(s);
 }

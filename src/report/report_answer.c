@@ -8,6 +8,7 @@
 #include "counts.h"
 #include "report_index.h"
 #include "report_lines.h"
+#include "report_section.h"
 #include "report_text.h"
 
 enum { MOST_ENTRIES = 20, MOST_REASONS = 10 };
@@ -38,7 +39,8 @@ static void add_failure(struct fold_sheet *sheet, const struct fold_model *m, si
     if (kind_of(cell->evidence[i]) == kind) record = cell->evidence[i];
   char *replay = record ? fold_text_replay(record) : NULL;
   if (record) reason_of(cell, record, why), fold_text_bits(record, "got", got), fold_text_bits(record, "want", want);
-  FOLD_ROW(sheet, T(fold_model_title(&m->subjects[s], title)), T(m->claims[k]), T(why), T(got), T(want),
+  const struct fold_cell subject = T(fold_model_title(&m->subjects[s], title));
+  FOLD_ROW(sheet, subject, fold_page_link(record ? "#f" : "#e", s, k, true, m->claims[k]), T(why), T(got), T(want),
            T(record ? fold_record_text(record, "case") : ""), N(fold_counts_of(cell->count, cell->known, kind)),
            T(replay ? replay : ""));
   free(replay);
@@ -164,16 +166,54 @@ static const struct view {
     {"skipped", "Skipped", fill_skipped, "Skipped because;#Cases;#Subjects", MOST_REASONS, false},
 };
 
-fold_status fold_answer_put(const struct fold_model *model, enum fold_report_format format, FILE *out) {
+/* Writes the views that are lists, which are what failed, or the others. */
+static fold_status put_views(const struct fold_model *model, bool lists, enum fold_report_format format, FILE *out) {
   fold_status status = fold_ok();
   for (size_t i = 0; i < sizeof views / sizeof *views && status.code == FOLD_OK; i++) {
     struct fold_sheet sheet;
+    if (views[i].list != lists) continue;
     fold_sheet_open(&sheet, views[i].name, views[i].title, views[i].columns);
     sheet.list = views[i].list;
     views[i].fill(&sheet, model);
     status = fold_sheet_put(&sheet, format, views[i].most, out);
   }
   return status;
+}
+
+fold_status fold_answer_failures(const struct fold_model *model, enum fold_report_format format, FILE *out) {
+  return put_views(model, true, format, out);
+}
+
+fold_status fold_answer_counts(const struct fold_model *model, enum fold_report_format format, FILE *out) {
+  return put_views(model, false, format, out);
+}
+
+fold_status fold_answer_put(const struct fold_model *model, enum fold_report_format format, FILE *out) {
+  FOLD_TRY(fold_answer_failures(model, format, out));
+  return fold_answer_counts(model, format, out);
+}
+
+void fold_answer_sentence(const struct fold_model *model, char text[300]) {
+  size_t claims = 0, subjects = 0, telling = 0, idle = 0;
+  for (size_t s = 0; s < model->n_subjects; s++) {
+    const size_t before = claims;
+    for (size_t k = 0; k < model->n_claims; k++) {
+      const struct fold_model_cell *cell = model->subjects[s].cells[true][k];
+      if (cell == NULL) continue;
+      claims += cell->count[FOLD_REFUTED] > cell->known;
+      telling += cell->telling;
+      idle += cell->idle;
+    }
+    subjects += claims > before;
+  }
+  int used = snprintf(text, 300, "No claim was refuted.");
+  if (claims)
+    used = snprintf(text, 300, "Refuted: %zu claim%s, of %zu subject%s.", claims, claims == 1 ? "" : "s", subjects,
+                    subjects == 1 ? "" : "s");
+  if (telling + idle)
+    snprintf(text + used, 300 - (size_t)used,
+             " Of what held about order, %.0f %% are cases whose input is order-insensitive.",
+             100 * (double)idle / (double)(telling + idle));
 }
 
 bool fold_answer_is_bad(const struct fold_model *model) {

@@ -12,7 +12,13 @@ void fold_answer_headline(const struct fold_model *model, char text[300]);
 /* Whether a promise was refuted, or something broke. */
 bool fold_answer_is_bad(const struct fold_model *model);
 
-/* Writes each sheet that has rows: the answer; timings, their ratios and collectives (report_measured.c). */
+/* Whether claims were refuted, of how many subjects, and how much of what held about order could hardly have been refuted. */
+void fold_answer_sentence(const struct fold_model *model, char text[300]);
+
+/* What failed, as lists; and how many cases held and were skipped. */
+fold_status fold_answer_failures(const struct fold_model *model, enum fold_report_format format, FILE *out);
+fold_status fold_answer_counts(const struct fold_model *model, enum fold_report_format format, FILE *out);
+/* Writes each sheet that has rows: the answer, which is both of these; timings, their ratios and collectives (report_measured.c). */
 fold_status fold_answer_put(const struct fold_model *model, enum fold_report_format format, FILE *out);
 fold_status fold_measured_put(const struct fold_model *model, enum fold_report_format format, FILE *out);
 

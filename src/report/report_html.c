@@ -1,4 +1,4 @@
-/* report_html.c: the page's frame: head, summary, environments, sections, and what they share.
+/* report_html.c: the page's frame: environments, sections, and what they share.
  *
  * Promised: one file that loads nothing and needs no script. Text from records is always shown as text.
  */
@@ -8,7 +8,6 @@
 #include "report_answer.h"
 #include "report_methods.h"
 #include "report_section.h"
-#include "report_style.h"
 
 fold_status fold_page_sheet(struct fold_page *page, fold_view *view) {
   struct fold_sheet sheet;
@@ -172,44 +171,18 @@ static void put_links(const struct section *sections, size_t n, FILE *out) {
   fputs("</nav>\n", out);
 }
 
-static fold_status put_head(struct fold_page *page, const struct section *sections, size_t n) {
-  char text[300];
-  fold_answer_headline(page->model, text);
-  fprintf(page->out,
-          "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>foldproof: %s</title>\n"
-          "<style>\n%s</style>\n</head>\n<body>\n<header><h1>foldproof report</h1>\n",
-          text, fold_report_style);
-  size_t total[FOLD_VERDICTS], known;
-  fold_model_total(page->model, total, &known);
-  fprintf(page->out, "<p class=\"summary%s\">%s</p>\n",
-          fold_answer_is_bad(page->model) ? " bad"
-          : total[FOLD_HELD]              ? ""
-                                          : " none",
-          text);
-  /* First, so that nobody takes incomplete records for a whole run. */
-  fold_text_incomplete(page->model, fold_put_html, "<p class=\"summary bad\">Incomplete records: ", ": ", "</p>\n",
-                       page->out);
-  fold_text_repeated(page->model, "<p class=\"summary bad\">", "</p>\n", page->out);
-  fold_answer_measured(page->model, text);
-  if (page->model->n_subjects && text[0]) fprintf(page->out, "<p>Measured: %s.</p>\n", text);
-  fold_text_machines(page->model, fold_put_html, "<p>On ", ".</p>\n", page->out);
+static fold_status put_top(struct fold_page *page, const struct section *sections, size_t n) {
+  fold_page_head(page);
   put_links(sections, n, page->out);
   fputs("</header>\n<main>\n<section id=\"answer\">\n", page->out);
-  fold_status status = fold_answer_put(page->model, FOLD_REPORT_HTML, page->out);
+  fold_status status = fold_answer_failures(page->model, FOLD_REPORT_HTML, page->out);
   fputs("</section>\n", page->out);
   return status;
 }
 
 static void put_foot(struct fold_page *page) {
   const struct fold_model *m = page->model;
-  fputs("</main>\n<footer><p>Made by foldproof " FOLD_VERSION " from records alone: ", page->out);
-  for (size_t i = 0; i < m->n_files; i++) {
-    fputs(i ? ", " : "", page->out);
-    fold_put_html(page->out, m->files[i].path);
-    fprintf(page->out, " (%zu)", m->files[i].records);
-  }
-  fputs(".", page->out);
+  fputs("</main>\n<footer><p>Made by foldproof " FOLD_VERSION " from records alone.", page->out);
   if (m->runs) fprintf(page->out, " %zu records of runs hold results that nothing here judges.", m->runs);
   if (!m->n_study) fputs(" No study of errors among them.", page->out);
   if (!m->n_timings) fputs(" No timings among them.", page->out);
@@ -226,6 +199,7 @@ static fold_status put_section(struct fold_page *page, const struct section *s) 
 
 fold_status fold_report_html(const struct fold_model *m, unsigned seconds, FILE *out, fold_status *trouble) {
   const struct section sections[] = {
+      {"verdicts", "By subject and claim", NULL, m->n_subjects > 0, fold_page_verdicts},
       {"errors", "Error against n", NULL, m->n_study + m->n_judged > 0, fold_page_errors},
       {"ranks", "Many ranks", "Many ranks, simulated", m->n_ranks + m->n_worlds > 0, fold_page_ranks},
       {"changes", "Changes", NULL, m->before != NULL, put_changes},
@@ -234,12 +208,11 @@ fold_status fold_report_html(const struct fold_model *m, unsigned seconds, FILE 
       {"allreduces", "All-reduces", NULL, m->n_messages + m->n_probes > 0, fold_page_allreduces},
       {"worlds", "Worlds", "Sums over worlds", m->n_validations > 0, fold_page_worlds},
       {"orders", "Orders", NULL, true, fold_page_orders},
-      {"environment", "Environment", NULL, true, put_environments},
-      {"verdicts", "By subject and claim", NULL, m->n_subjects > 0, fold_page_verdicts},
-      {"evidence", "Evidence", NULL, m->n_subjects > 0, fold_page_evidence}};
+      {"evidence", "Evidence", NULL, m->n_subjects > 0, fold_page_evidence},
+      {"environment", "Environment", NULL, true, put_environments}};
   const size_t n = sizeof sections / sizeof *sections;
   struct fold_page page = {.out = out, .model = m, .seconds = seconds, .trouble = fold_ok()};
-  fold_status status = put_head(&page, sections, n);
+  fold_status status = put_top(&page, sections, n);
   for (size_t i = 0; i < n && status.code == FOLD_OK; i++)
     if (sections[i].there) status = put_section(&page, &sections[i]);
   put_foot(&page);

@@ -21,6 +21,12 @@ struct fold_page {
   fold_status trouble; /* the first failure to draw a figure; the page is made nevertheless */
 };
 
+/* A cell of the page about a subject's claim: with sign "e" or "f" it is the row of its counts or of its first failure, with "#e" or
+ * "#f" it leads there. */
+struct fold_cell fold_page_link(const char *sign, size_t s, size_t k, bool promised, const char *text);
+/* report_head.c: all that stands above the first section. */
+void fold_page_head(struct fold_page *page);
+
 fold_status fold_page_verdicts(struct fold_page *page);
 fold_status fold_page_evidence(struct fold_page *page);
 fold_status fold_page_errors(struct fold_page *page);

@@ -18,6 +18,7 @@ static const char fold_report_style[] =
     ".summary{font-size:1.15rem;font-weight:600;padding:.6rem .8rem;border-left:.5rem solid "
     "#0072B2;background:#eef5fa}\n"
     ".summary.bad{border-color:#D55E00;background:#fdf0e6}.summary.none{border-color:#777;background:#f2f2f2}\n"
+    ".runs{list-style:none;padding:0;font-size:.9rem}.runs li{margin:.3rem 0;overflow-wrap:anywhere}\n"
     "nav a{display:inline-block;margin-right:1rem;padding:.3rem 0}\n"
     ".wide{overflow-x:auto;max-width:100%}\n"
     "table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}\n"

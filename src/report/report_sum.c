@@ -1,6 +1,7 @@
 /* report_sum.c: computes the model's totals, and frees the model. */
 #include "counts.h"
 #include "report_model.h"
+#include "sheet_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,9 +46,14 @@ void fold_model_total(const struct fold_model *model, size_t total[FOLD_VERDICTS
 void fold_model_summary(const struct fold_model *model, char text[200]) {
   size_t total[FOLD_VERDICTS], known;
   fold_model_total(model, total, &known);
-  int used = fold_counts_print(total, text);
-  if (total[FOLD_BROKEN]) used += snprintf(text + used, 200 - (size_t)used, ", %zu broken", total[FOLD_BROKEN]);
-  if (known) snprintf(text + used, 200 - (size_t)used, ", %zu known defects", known);
+  static const enum fold_verdict order[] = {FOLD_HELD, FOLD_REFUTED, FOLD_SKIPPED, FOLD_BROKEN};
+  char count[32];
+  int used = 0;
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+    if (order[i] != FOLD_BROKEN || total[FOLD_BROKEN])
+      used += snprintf(text + used, 200 - (size_t)used, "%s%s %s", i ? ", " : "",
+                       fold_text_grouped((double)total[order[i]], count), fold_verdict_name(order[i]));
+  if (known) snprintf(text + used, 200 - (size_t)used, ", %s known defects", fold_text_grouped((double)known, count));
 }
 
 const char *fold_model_title(const struct fold_model_subject *subject, char text[160]) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "counts.h"
+#include "report_answer.h"
 #include "report_lines.h"
 #include "report_section.h"
 
@@ -29,8 +30,8 @@ static struct look look_of(const struct fold_model_cell *cell, bool promised) {
   return (struct look){"skipped", "v v-skipped", "skipped ", "skipped"};
 }
 
-/* The name of a cell, for links. A promised claim and one that is only probed have different cells. */
-static struct fold_cell name_of(const char *sign, size_t s, size_t k, bool promised, const char *text) {
+/* A claim that the subject makes and one that is only probed have different rows. */
+struct fold_cell fold_page_link(const char *sign, size_t s, size_t k, bool promised, const char *text) {
   struct fold_cell cell = {.text = text};
   snprintf(cell.link, sizeof cell.link, "%s%zu-%zu%s", sign, s, k, promised ? "" : "p");
   return cell;
@@ -40,7 +41,7 @@ static struct fold_cell name_of(const char *sign, size_t s, size_t k, bool promi
 static void add_counts(struct fold_sheet *sheet, const struct fold_model_subject *subject, size_t s, size_t k) {
   const bool promised = subject->cells[true][k] != NULL;
   const struct fold_model_cell *cell = subject->cells[promised][k];
-  char text[120], skipped[40] = "";
+  char text[120], skipped[48] = "", count[32];
   if (cell == NULL) {
     FOLD_ROW(sheet, T(""));
     return;
@@ -49,10 +50,10 @@ static void add_counts(struct fold_sheet *sheet, const struct fold_model_subject
   size_t n;
   const enum fold_gravest kind = fold_counts_gravest(cell->count, cell->known, &n);
   if (kind != FOLD_IS_SKIPPED && cell->count[FOLD_SKIPPED])
-    snprintf(skipped, sizeof skipped, "\n%zu skipped", cell->count[FOLD_SKIPPED]);
-  snprintf(text, sizeof text, promised ? "%s%zu%s%s%s" : "(%s%zu%s%s)%s", look.mark, n, cell->unbounded ? "*" : "",
-           fold_model_untold(cell) ? "†" : "", skipped);
-  struct fold_cell counts = name_of("#e", s, k, promised, text);
+    snprintf(skipped, sizeof skipped, "\n%s skipped", fold_text_grouped((double)cell->count[FOLD_SKIPPED], count));
+  snprintf(text, sizeof text, promised ? "%s%s%s%s%s" : "(%s%s%s%s)%s", look.mark, fold_text_grouped((double)n, count),
+           cell->unbounded ? "*" : "", fold_model_untold(cell) ? "†" : "", skipped);
+  struct fold_cell counts = fold_page_link("#e", s, k, promised, text);
   counts.class = look.class;
   fold_sheet_add(sheet, &counts, 1);
 }
@@ -98,20 +99,20 @@ static void add_evidence(struct fold_sheet *sheet, const struct fold_model *m, s
   const struct fold_model_cell *cell = m->subjects[s].cells[promised][k];
   const struct look look = look_of(cell, promised);
   char title[160], reasons[2000];
-  struct fold_cell verdict = name_of("#f", s, k, promised, look.word);
+  struct fold_cell verdict = fold_page_link("#f", s, k, promised, look.word);
   verdict.class = look.class;
   if (cell->n_evidence == 0) verdict.link[0] = '\0';
   say_reasons(cell, reasons, sizeof reasons);
-  FOLD_ROW(sheet, name_of("e", s, k, promised, fold_model_title(&m->subjects[s], title)), T(m->claims[k]),
-           T(promised ? "yes" : "no"), verdict, N(cell->count[FOLD_HELD]), N(cell->count[FOLD_REFUTED]), N(cell->known),
-           N(cell->count[FOLD_SKIPPED]), N(cell->count[FOLD_BROKEN]), N(cell->telling), N(cell->idle), N(cell->ulps),
-           N(cell->fraction), N(cell->unbounded), T(reasons));
+  FOLD_ROW(sheet, fold_page_link("e", s, k, promised, fold_model_title(&m->subjects[s], title)), verdict,
+           T(m->claims[k]), T(promised ? "yes" : "no"), N(cell->count[FOLD_HELD]), N(cell->count[FOLD_REFUTED]),
+           N(cell->known), N(cell->count[FOLD_SKIPPED]), N(cell->count[FOLD_BROKEN]), N(cell->telling), N(cell->idle),
+           N(cell->ulps), N(cell->fraction), N(cell->unbounded), T(reasons));
   fold_sheet_mark(sheet, look.row);
 }
 
 void fold_sheet_evidence(struct fold_sheet *sheet, const struct fold_model *m) {
   fold_sheet_open(sheet, "evidence", "Each subject and claim",
-                  "Subject;Claim;Promised;Verdict;#Held;#Refuted;#of them known;#Skipped;#Broken;#Telling;#Idle;"
+                  "Subject;Verdict;Claim;Claimed;#Held;#Refuted;#of them known;#Skipped;#Broken;#Telling;#Idle;"
                   "=Worst error (ulps);=Worst error / bound;#Rows not judged;Skipped, or not judged, because");
   sheet->class = "numbers";
   each_cell(sheet, m, add_evidence);
@@ -128,7 +129,7 @@ static void add_failures(struct fold_sheet *sheet, const struct fold_model *m, s
     const json_t *record = cell->evidence[i];
     char *text = fold_text_evidence(record), *replay = fold_text_replay(record);
     const int environment = (int)json_integer_value(json_object_get(record, "environment_index"));
-    FOLD_ROW(sheet, i ? (struct fold_cell)T(title) : name_of("f", s, k, promised, title), T(m->claims[k]),
+    FOLD_ROW(sheet, i ? (struct fold_cell)T(title) : fold_page_link("f", s, k, promised, title), T(m->claims[k]),
              T(fold_record_text(record, "verdict")), T(text ? text : "not enough memory for the evidence"),
              T(fold_text_place(m, environment, place)), T(replay ? replay : ""));
     fold_sheet_mark(sheet, look_of(cell, promised).row);
@@ -163,11 +164,11 @@ void fold_sheet_unbounded(struct fold_sheet *sheet, const struct fold_model *m) 
 fold_status fold_page_verdicts(struct fold_page *page) {
   fputs(
       "<p>&ldquo;Held&rdquo; covers only the cases tried, in "
-      "these environments. Each cell leads to its evidence.</p>\n<details><summary>Every subject and claim</summary>\n",
+      "these environments. Each cell leads to its evidence.</p>\n",
       page->out);
   FOLD_TRY(fold_view_put(fold_sheet_matrix, page->model, FOLD_REPORT_HTML, SIZE_MAX, page->out));
-  fprintf(page->out, "<p>%s</p>\n</details>", fold_matrix_legend);
-  return fold_ok();
+  fprintf(page->out, "<p>%s</p>\n", fold_matrix_legend);
+  return fold_answer_counts(page->model, FOLD_REPORT_HTML, page->out);
 }
 
 /* The filters work by radio buttons and a style sheet, without a script. */

@@ -58,7 +58,11 @@ static void put_entry(const struct fold_sheet *sheet, size_t row, enum fold_repo
   fprintf(out, "%s%s", html ? ">" : "", m->bold);
   m->put(out, say(sheet, row, 0, text));
   const char *claim = say(sheet, row, 1, text);
-  if (*claim) fputs(": ", out), m->put(out, claim);
+  const char *target = html ? first[1].link : "";
+  if (*claim) fputs(": ", out);
+  if (*target == '#') fprintf(out, "<a href=\"%s\">", target);
+  m->put(out, claim);
+  if (*target == '#') fputs("</a>", out);
   fputs(m->bold_end, out);
   const char *between = ": ";
   for (size_t c = 2; c < sheet->n_columns; c++) {
