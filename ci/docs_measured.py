@@ -140,7 +140,7 @@ def rows_table():
         low, high = f"{min(values):.{decimals}f}", f"{max(values):.{decimals}f}"
         return low if low == high else f"{low} … {high}"
 
-    rows.append(["the plain kernels of DeterministicParallelReductions", span(large, lambda r: 1e6 * r["median_seconds"], 0),
+    rows.append(["the original, untuned kernels (`@plain`)", span(large, lambda r: 1e6 * r["median_seconds"], 0),
                  span(large, lambda r: 1e-9 * r["bytes_per_second"], 0), span(large, lambda r: r["to_peer"], 2),
                  span(four, lambda r: 1e6 * r["median_seconds"], 1), span(four, lambda r: r["to_peer"], 2)])
     return table(["rows, f32", "65,536 × 16,384: µs", "GB/s", "× CUB segmented", "4 × 16,384: µs", "× CUB segmented"], rows, "h200/bench.jsonl",
@@ -172,7 +172,7 @@ def flat(machine="h200"):
 def thrust():
     sizes = {"10³": 10**3, "10⁴": 10**4, "10⁵": 10**5, "10⁶": 10**6, "10⁷": 10**7, "10⁸": 10**8, "5·10⁸": 5 * 10**8}
     rows = []
-    for subject, note in (("thrust/reduce", ""), ("flat/shuffle@plain", ", the course report's own kernel"),
+    for subject, note in (("thrust/reduce", ""), ("flat/shuffle@plain", ", the reference study's original kernel"),
                           ("flat/shuffle", ", a tuned kernel with the same order"), ("flat/canonical", ""), ("flat/exact", "")):
         of = [record("h200/thrust.jsonl", subject=subject, cols=n) for n in sizes.values()]
         rows.append([f"`{subject}`{note}", *(us(own) + (f" ({own['to_peer']:.2f})" if subject != "thrust/reduce" else "") for own in of)])

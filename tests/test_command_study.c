@@ -37,8 +37,8 @@ Test(command_study, tables_have_the_layout_of_the_report) {
   /* Exact by hand: 1e8 + 333 and 1e8 + 3333; all but sorted lose the ones, sorted keeps them in eights. */
   expect_text(s, "       1,000     3.33e+02     3.33e+02     3.33e+02     3.00e+00     3.33e+02\n");
   expect_text(s, "      10,000     3.33e+03     3.33e+03     3.33e+03     3.00e+00     3.33e+03\n");
-  expect_text(s, "10 of 10 figures of the report's pathological table come out digit for digit");
-  expect_text(s, "docs/report.md says why");
+  expect_text(s, "10 of 10 figures of the reference study's pathological table come out digit for digit");
+  expect_text(s, "docs/case-study.md says why");
   expect_text(s, "(a + b) + c is not a + (b + c)");
   shell_close(s);
 }

@@ -5,7 +5,7 @@ the commands in the heads of library/examples, on one case.
 test_examples.py FOLDPROOF SOURCE_FOLDER LIBRARY SANITIZERS
 
 [...] stands for anything. A block that is marked ```text is a record of another machine, and is not run. Pages share one folder,
-each page's lines of Python one console. The claims in claims.md's sample of verify's table are compared with what verify prints.
+each page's lines of Python one console.
 """
 import code
 import contextlib
@@ -87,19 +87,6 @@ def try_head(path):
         expect(path.name, command, "[...] held, [...] refuted, [...] skipped", done.stdout.strip().splitlines()[-1])
 
 
-def claims_of(printed, subject):
-    part = printed.split(f"\n{subject} on host\n")[1]
-    return [line.split()[0] for line in re.match(r"(  \w.*\n)+", part)[0].splitlines()]
-
-
-def try_table(path, subject):
-    """The claims of verify's sample, which may end early: its figures change with the fixtures."""
-    done = subprocess.run([FOLDPROOF, "verify", "--engine", "host", "--subjects", subject, "--fixtures", "specials*,tree/f32/sum/1x33/*", "--fixture-folder", SOURCE / "fixtures"],
-                          stdout=subprocess.PIPE, text=True)
-    shown = claims_of(path.read_text(), subject)
-    expect(path.name, f"the claims of {subject}", "\n".join(shown), "\n".join(claims_of(done.stdout, subject)[:len(shown)]))
-
-
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     os.symlink(SOURCE / "library", "library")
@@ -114,7 +101,6 @@ with tempfile.TemporaryDirectory() as folder:
     numpy.seterr(all="ignore")
     for page in [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]:
         try_page(page)
-    try_table(SOURCE / "docs" / "claims.md", "rows/par_16_determ")
     for example in sorted((SOURCE / "library" / "examples").glob("guest_*")):
         if example.name != "guest_table.c":  # a part of Fortran's
             try_head(example)

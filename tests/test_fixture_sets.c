@@ -164,7 +164,7 @@ Test(fixture_sets, every_nan_of_8_bits_is_there_for_every_operation) {
   fold_cases_free(&cases);
 }
 
-/* The course report's six correctness cases, by the names that it gave them. */
+/* The reference study's six correctness cases, by the names that it gave them. */
 Test(fixture_sets, the_reports_six_cases_are_there_by_name) {
   static const struct {
     const char *name, *expect;

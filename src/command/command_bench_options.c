@@ -18,7 +18,7 @@ static const struct argp_option options[] = {
      "only these subjects (CUDA: flat/* and peers; rows/* and peers with --rows; host: all but host/sorted, and "
      "numpy/sum; collectives: all)",
      1},
-    {"n", N, "LIST", 0, "sizes of one row: 1e3,1e6,2^32 (default: the course report's, 1e3 to 5e8; host: to 1e7)", 1},
+    {"n", N, "LIST", 0, "sizes of one row: 1e3,1e6,2^32 (default: the reference study's, 1e3 to 5e8; host: to 1e7)", 1},
     {"rows", ROWS, "R", 0, "rows, with --cols", 1},
     {"cols", COLS, "C", 0, "columns, with --rows", 1},
     {"dtype", DTYPE, "LIST", 0, "dtypes (f32)", 1},

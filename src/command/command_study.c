@@ -97,7 +97,7 @@ static void show_progress(void *context, size_t done, size_t all, const char *wh
   fold_progress_show(&((struct study_command *)context)->measuring.progress, done, all, what);
 }
 
-/* Writes, for each row of its tables, what the course report measured against, and the tree in float64. */
+/* Writes, for each row of its tables, what the reference study measured against, and the tree in float64. */
 static fold_status write_course(struct study_command *s, const struct fold_course *course) {
   for (int t = 0; t < 3; t++)
     for (size_t r = 0; r < course->table[t].n; r++) {

@@ -14,7 +14,7 @@ static const struct argp_option options[] = {
      "numbers of terms: 1e3,1e6,2^20 (default: 1e3 to 1e7; with --simulate: of ranks, 2 to 2^16)", 1},
     {"generators", GENERATORS, "GLOBS", 0, "what the inputs hold (default: mixed, pathological, normal and a few more)",
      1},
-    {"dtypes", DTYPES, "LIST", 0, "dtypes: f16, bf16, f32, f64 (default: f32; with --worlds also f64)", 1},
+    {"dtypes", DTYPES, "LIST", 0, "dtypes: f16, bf16, f32, f64, e4m3, e5m2 (default: f32; with --worlds also f64)", 1},
     {"ops", OPS, "LIST", 0, "operations: sum, prod, max, min (default: sum)", 1},
     {"seed", SEED, "SEED", 0, "seed of the inputs (1)", 1},
     {"jsonl", JSONL, "FILE", 0, "write a record of each error", 1},
@@ -183,11 +183,11 @@ static const struct argp argp = {
     .children = fold_world_child,
     .doc =
         "Measure the error of every method by size, data, dtype and operation, against the exact result.\vPrints the "
-        "tables of a course report (docs/claims.md) with the exact reference (docs/report.md says why its figures "
+        "tables of the reference study with the exact sum as reference (docs/case-study.md says why its figures "
         "differ); and for each "
         "kind of data the errors with their bound, the square-root curve and the condition number. It judges nothing; "
         "use foldproof verify for that. But if --messages or --worlds refutes a subject's promise, the exit code is 1. "
-        "An interrupted study prints and records what was finished. The course report used --sizes "
+        "An interrupted study prints and records what was finished. The reference study used --sizes "
         "1e3,1e4,1e5,1e6,1e7,5e7 --generators mixed,pathological,normal."};
 
 void fold_study_parse(struct study_command *s, int argc, char **argv) {

@@ -1,4 +1,4 @@
-/* command_study_worlds.c: foldproof study --worlds: writes the report's validation as records. */
+/* command_study_worlds.c: foldproof study --worlds: writes the reference study's validation as records. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -101,7 +101,7 @@ static fold_status read_judgement(struct reader *r, json_t *record) {
 }
 
 /* What is done with a type of record: a function reads it, or a list keeps it. Reports leave out maps, which reveal
- * prints, and records that only docs/report.md uses. */
+ * prints, and records that only docs/case-study.md uses. */
 static const struct kind {
   const char *type;
   fold_status (*read)(struct reader *reader, json_t *record);

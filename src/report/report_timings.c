@@ -140,7 +140,7 @@ static size_t draw_throughput(struct fold_page *page, const void *items, size_t 
 }
 
 /* The name of the plain twin of a subject whose order is fixed for all launches: without _determ, but with its version
- * after '@' (for one thread a row it is single_for). The twin of the canonical flat sum is the course report's
+ * after '@' (for one thread a row it is single_for). The twin of the canonical flat sum is the reference study's
  * kernel. */
 static void twin_of(const char *name, char twin[160]) {
   const char *at = strstr(name, "_determ");

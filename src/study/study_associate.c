@@ -14,23 +14,23 @@ void fold_study_associate(enum fold_dtype dtype, const double abc[3], double *le
   *right = add(dtype, abc[0], add(dtype, abc[1], abc[2]));
 }
 
-/* First the course report's own three numbers: both ways give 0 in f32, so that they show absorption and not this. f16 ends at
+/* First the reference study's three numbers: both ways give 0 in f32, so that they show absorption and not this. f16 ends at
  * 65504 and takes 2^15 for 1e8; f64 keeps 1e8 + 1 and takes 1e17. The last triple cancels nothing: 1 and twice half an ulp. */
 static const struct triple {
   enum fold_dtype dtype;
   double abc[3];
   const char *what;
 } triples[] = {
-    {FOLD_F32, {1e8, 1, -1e8}, "the report's: both lose the 1"},
+    {FOLD_F32, {1e8, 1, -1e8}, "both ways lose the 1"},
     {FOLD_F32, {1e8, -1e8, 1}, "the same numbers, where they differ"},
     {FOLD_F32, {1, 0x1p-24, 0x1p-24}, "no cancellation"},
-    {FOLD_F64, {1e8, 1, -1e8}, "the report's: exact in f64"},
+    {FOLD_F64, {1e8, 1, -1e8}, "the same numbers: exact in f64"},
     {FOLD_F64, {1e17, -1e17, 1}, ""},
     {FOLD_F64, {0.1, 0.2, 0.3}, "no cancellation"},
-    {FOLD_BF16, {99614720, 1, -99614720}, "the report's, rounded to bf16"},
+    {FOLD_BF16, {99614720, 1, -99614720}, "the same numbers, rounded to bf16"},
     {FOLD_BF16, {99614720, -99614720, 1}, ""},
     {FOLD_BF16, {1, 0x1p-8, 0x1p-8}, "no cancellation"},
-    {FOLD_F16, {32768, 1, -32768}, "2^15 for the report's 1e8, which f16 has not"},
+    {FOLD_F16, {32768, 1, -32768}, "2^15 in place of 1e8, which f16 does not have"},
     {FOLD_F16, {32768, -32768, 1}, ""},
     {FOLD_F16, {1, 0x1p-11, 0x1p-11}, "no cancellation"},
 };

@@ -1,6 +1,6 @@
-/* study_course.c: the tables 3.3.1 to 3.3.4 of the report (CISC-709 P05), done again with the exact reference.
+/* study_course.c: the tables 3.3.1 to 3.3.4 of the reference study (CISC-709 P05), computed again with the exact reference.
  *
- * A table has three blocks: errors against the exact sum; the report's own figures; and our sums measured as the report's printed digits
+ * A table has three blocks: errors against the exact sum; the study's own figures; and our sums measured as the study's printed digits
  * suggest that it measured: the first four columns against the float64 sum rounded to float32, the NumPy column against the float64 sum
  * itself. This assumption is checked on those of its data that have no random numbers.
  */
@@ -99,7 +99,7 @@ static int figure_row(size_t n) {
 
 static double value_of(const struct fold_study_point *p) { return fold_bits_to_double(FOLD_F32, p->got); }
 
-/* The error as the report would have printed it. */
+/* The error as the reference study would have printed it. */
 double fold_course_error(const struct fold_course_row *row, int column) {
   return fabs(value_of(row->at[column]) - (column == FOLD_COLUMN_NUMPY ? row->way.reference : row->way.reference32));
 }
@@ -119,7 +119,7 @@ static void print_errors(const struct fold_course_table *table, FILE *out) {
   }
 }
 
-/* Prints our sums as the report would have measured them, and the report's figures. */
+/* Prints our sums as the reference study would have measured them, and its figures. */
 static void print_report_way(const struct fold_course_table *table, FILE *out) {
   fprintf(out, "  the same sums against np.sum in float64: rounded to float32 for four columns, as it is for NumPy\n");
   for (size_t r = 0; r < table->n; r++) {
@@ -127,7 +127,7 @@ static void print_report_way(const struct fold_course_table *table, FILE *out) {
     for (int k = 0; k < FOLD_COLUMNS; k++) fprintf(out, " %12.2e", fold_course_error(&table->row[r], k));
     fputc('\n', out);
   }
-  fprintf(out, "  the report's figures\n");
+  fprintf(out, "  the reference study's figures\n");
   for (size_t r = 0; r < table->n; r++) {
     int row = figure_row(table->row[r].at[0]->c.n);
     print_size(table->row[r].at[0]->c.n, out);
@@ -136,7 +136,7 @@ static void print_report_way(const struct fold_course_table *table, FILE *out) {
   }
 }
 
-/* How many of the course report's figures are reproduced digit for digit: possible only for data without random numbers. */
+/* How many of the reference study's figures are reproduced digit for digit: possible only for data without random numbers. */
 static void print_agreement(const struct fold_course_table *table, FILE *out) {
   int same = 0, all = 0;
   for (size_t r = 0; r < table->n; r++) {
@@ -148,7 +148,7 @@ static void print_agreement(const struct fold_course_table *table, FILE *out) {
     }
   }
   if (all > 0)
-    fprintf(out, "  %d of %d figures of the report's pathological table come out digit for digit in that way\n", same,
+    fprintf(out, "  %d of %d figures of the reference study's pathological table come out digit for digit in that way\n", same,
             all);
 }
 
@@ -190,7 +190,7 @@ static void print_gpu(const struct fold_study *study, const struct fold_course_t
   if (normal->n == 0) return;
   fprintf(out, "\nTable 3.3.4, normal data, float32: |sum - exact sum|\n%12s %12s %14s %14s %14s %14s %14s %14s %14s\n",
           "Size", "CPU NumPy", "replay shuffle", "GPU shuffle", "GPU canonical", "GPU CUB", "GPU Thrust",
-          "report: NumPy", "report: GPU");
+          "study: NumPy", "study: GPU");
   for (size_t i = 0; i < study->n; i++) {
     const struct fold_study_case *c = &study->at[i].c;
     if (!is_report_case(c, "normal") || (last && last->n == c->n)) continue;
@@ -199,8 +199,8 @@ static void print_gpu(const struct fold_study *study, const struct fold_course_t
     last = c;
   }
   if (!any) fprintf(out, "  no GPU took part%s%s\n", no_gpu ? ": " : "", no_gpu ? no_gpu : "");
-  fprintf(out, "  'replay shuffle': the order of the report's own kernel on the host, whose bits a GPU must give\n");
-  fprintf(out, "  the report's GPU column is PyTorch's sum on a Tesla T4\n");
+  fprintf(out, "  'replay shuffle': the order of the reference study's kernel on the host, whose bits a GPU must give\n");
+  fprintf(out, "  the reference study's GPU column is PyTorch's sum on a Tesla T4\n");
 }
 
 fold_status fold_course_fill(struct fold_course *course, const struct fold_study *study) {
@@ -221,5 +221,5 @@ void fold_course_print(const struct fold_course *course, const struct fold_study
     if (strcmp(table->figures->generator, "pathological") == 0) print_agreement(table, out);
   }
   print_gpu(study, &course->table[2], no_gpu, out);
-  if (rows) fprintf(out, "\ndocs/report.md says why these figures differ from the report's.\n");
+  if (rows) fprintf(out, "\ndocs/case-study.md says why these figures differ from the reference study's.\n");
 }

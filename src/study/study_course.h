@@ -1,4 +1,4 @@
-/* study_course.h: the course report's tables 3.3.1 to 3.3.4, done again (docs/report.md). They have the study's f32 sums of mixed,
+/* study_course.h: the reference study's tables 3.3.1 to 3.3.4, computed again (docs/case-study.md). They have the study's f32 sums of mixed,
  * pathological and normal data, as far as the study holds them.
  */
 #ifndef FOLD_STUDY_COURSE_H
@@ -11,7 +11,7 @@ enum { FOLD_COLUMN_TREE = 2, FOLD_COLUMN_SORTED = 3, FOLD_COLUMN_NUMPY = 4, FOLD
 /* The subjects for the columns Sequential, Reverse, Tree, Sorted, NumPy. */
 extern const char *const fold_course_methods[FOLD_COLUMNS];
 
-/* One f32 sum, measured as the report measured. */
+/* One f32 sum, measured as the reference study measured. */
 struct fold_course_way {
   double reference;                     /* NumPy's sum in float64 of the widened terms */
   float reference32;                    /* the same rounded to float32 */
@@ -39,9 +39,9 @@ struct fold_course {
 };
 /* Fills the tables with pointers into the study. */
 fold_status fold_course_fill(struct fold_course *course, const struct fold_study *study);
-/* The error as the report would have measured it. */
+/* The error as the reference study would have measured it. */
 double fold_course_error(const struct fold_course_row *row, int column);
-/* The tables in the report's own layout, with its own figures. `no_gpu`: why there are no GPU subjects, or NULL. */
+/* The tables in the reference study's layout, with its own figures. `no_gpu`: why there are no GPU subjects, or NULL. */
 void fold_course_print(const struct fold_course *course, const struct fold_study *study, const char *no_gpu, FILE *out);
 
 #endif

@@ -1,6 +1,6 @@
-/* study_figures.h: the figures that the report printed (CISC-709 P05, tables 3.3.1 to 3.3.4), as it printed them.
+/* study_figures.h: the figures that the reference study printed (CISC-709 P05, tables 3.3.1 to 3.3.4), as it printed them.
  *
- * Float32 sums of numpy data with the report's own random draws; NVIDIA T4, November 2025. Private to study_course.c.
+ * Float32 sums of numpy data with the study's own random draws; NVIDIA T4, November 2025. Private to study_course.c.
  */
 #ifndef FOLD_STUDY_FIGURES_H
 #define FOLD_STUDY_FIGURES_H

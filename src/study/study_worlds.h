@@ -1,4 +1,4 @@
-/* study_worlds.h: how the number of ranks changes a sum. This is the report's validation: one sum and one all-reduce of
+/* study_worlds.h: how the number of ranks changes a sum. This is the reference study's validation: one sum and one all-reduce of
  * vectors, on the same numbers, over worlds of 1, 2, 3, 4, 5 and 8 ranks.
  *
  * Promised: each result's distance from the exact sum, beside its bound; whether its bits are those of the world with one rank, and those

@@ -1,9 +1,9 @@
-/* flat_shuffle.cu: the subject flat/shuffle, the report's kernel, on two rungs. Order: flat_shuffle.cuh.
+/* flat_shuffle.cu: the subject flat/shuffle, the reference study's kernel, on two rungs. Order: flat_shuffle.cuh.
  *
  * Claims: replays flat/shuffle, bounded, run_to_run, alignment_ and batch_invariant; tuned also launch_invariant, for
  * its order stays that of 256 threads a block and G = min(ceil(n / 256), 1024) blocks whatever launch.blocks asks for.
  *
- *   plain   the report's two phases, a launch each, one element a load. The grid is the order: any other launch is
+ *   plain   the reference study's two phases, a launch each, one element a load. The grid is the order: any other launch is
  *           FOLD_UNSUPPORTED.
  *   tuned   one launch. A lane plays two of the order's threads and loads 16 or 32 accesses ahead; the block that
  *           finishes last makes phase two. launch.blocks is free, launch.block must be 256.
@@ -46,7 +46,7 @@ static unsigned grid_for(size_t blocks) {
   return blocks == 0 ? 1 : blocks < 0x7fffffff ? (unsigned)blocks : 0x7fffffff;
 }
 
-/* ---- plain: the report's kernel ---- */
+/* ---- plain: the reference study's kernel ---- */
 
 template <class OP, int D>
 static __device__ __forceinline__ typename fold_element<D>::wide plain_block(typename fold_element<D>::wide x) {

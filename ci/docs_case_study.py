@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""docs/report.md from its text, ci/measured/report.md.in, and the records of a study.
+"""docs/case-study.md from its text, ci/measured/case-study.md.in, and the records of a study.
 
-docs_report.py SOURCE_FOLDER: prints the page. ci/docs.sh puts it in its place. The course report's own figures stand in
+docs_case_study.py SOURCE_FOLDER: prints the page. ci/docs.sh puts it in its place. The reference study's own figures stand in
 src/study/study_figures.h, which foldproof study prints too. Tables as in docs_measured.py.
 """
 import gzip
@@ -51,7 +51,7 @@ def f32(number):
 
 
 def figures(generator):
-    """The course report's own figures."""
+    """The reference study's own figures."""
     block = HEADER[HEADER.index(f'"{generator}",'):]
     rows = re.findall(r'\{((?:"[^"]*"(?:,\s*)?){5})\}', block)[:len(SIZES)]
     return [re.findall(r'"([^"]*)"', row) for row in rows]
@@ -61,8 +61,8 @@ def short(number):
     return f"{number:.2e}"
 
 
-def report_way(generator, n, column):
-    """The error as the course report would have measured it."""
+def study_way(generator, n, column):
+    """The error as the reference study would have measured it."""
     reference = in_float64(generator, n)["float64_sum"]
     return short(abs(value(point(generator, n, COLUMNS[column])) - (reference if column == "NumPy" else f32(reference))))
 
@@ -71,13 +71,13 @@ def errors(generator):
     rows = []
     for n, printed in zip(SIZES, figures(generator), strict=True):
         rows.append([f"{n:,}", *(short(point(generator, n, subject)["error_abs"]) for subject in COLUMNS.values())])
-        rows.append(["in the report's way", *(report_way(generator, n, column) for column in COLUMNS)])
-        rows.append(["the report", *printed])
+        rows.append(["in the study's way", *(study_way(generator, n, column) for column in COLUMNS)])
+        rows.append(["the study", *printed])
     return table([f"{generator} data: error", *COLUMNS], rows, STUDY)
 
 
 def agreement(generator):
-    pairs = [(report_way(generator, n, column), printed) for n, row in zip(SIZES, figures(generator), strict=True) for column, printed in zip(COLUMNS, row)]
+    pairs = [(study_way(generator, n, column), printed) for n, row in zip(SIZES, figures(generator), strict=True) for column, printed in zip(COLUMNS, row)]
     return f"{sum(own == printed for own, printed in pairs)} of {len(pairs)}"
 
 
@@ -90,7 +90,7 @@ def gpu(_=None):
                  of("cuda", "thrust/reduce")]
         rows.append([f"{n:,}", *(short(own["error_abs"]) if own and "error_abs" in own else "–" for own in cells), ours[4], theirs])
     return table(["normal data: error", "NumPy's order", "the kernel's order, replayed", "the kernel, on the GPU", "`flat/canonical`", "CUB", "Thrust",
-                  "the report: NumPy", "the report: GPU"], rows, GPU)
+                  "the study: NumPy", "the study: GPU"], rows, GPU)
 
 
 def trees(generator):
@@ -100,7 +100,7 @@ def trees(generator):
         want = struct.unpack(">f", bytes.fromhex(tree["want"][2:]))[0]
         bits = int(tree["want"], 16)
         ulp = abs(struct.unpack(">f", struct.pack(">I", bits + 1))[0] - want)
-        rows.append([f"{n:,}", short(tree["error_abs"]), report_way(generator, n, "Tree"), short(abs(wide["float64_tree"] - wide["float64_sum"])),
+        rows.append([f"{n:,}", short(tree["error_abs"]), study_way(generator, n, "Tree"), short(abs(wide["float64_tree"] - wide["float64_sum"])),
                      short(wide["float64_tree_error"]), short(wide["float64_error"]), short(ulp / 2)])
     return table([f"{generator} data: the tree, and what it is measured against", "f32 tree, exact sum", "f32 tree, f64 sum rounded to f32", "f64 tree, f64 sum",
                   "f64 tree, exact sum", "f64 sum, exact sum", "half an ulp of the f32 sum"], rows, STUDY)
@@ -122,4 +122,4 @@ TABLES = {"mixed": lambda: errors("mixed"), "pathological": lambda: errors("path
           "tree_mixed": lambda: trees("mixed"), "tree_pathological": lambda: trees("pathological"), "tree_normal": lambda: trees("normal"), "periods": periods}
 
 if __name__ == "__main__":
-    sys.stdout.write(expand((MEASURED / "report.md.in").read_text(), TABLES, {"agreement": agreement, "float64": float64}))
+    sys.stdout.write(expand((MEASURED / "case-study.md.in").read_text(), TABLES, {"agreement": agreement, "float64": float64}))
