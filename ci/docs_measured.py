@@ -53,6 +53,9 @@ def source(*paths):
             machine = f"{len(gpus)} × {gpus[0]['name']}, driver {gpus[0]['driver']}" if gpus else f"{environment['cpu']}, {environment['cores']} cores"
             commit = f"commit `{environment['build']}`" if "build" in environment else "commit not recorded"
             said = f"`{path}`: {environment.get('date', DATES.get(path, 'no date'))}, {commit}, {machine}"
+        elif (first := (MEASURED / path).read_text().split("\n", 1)[0]).startswith("# commit "):
+            commit, machine, date = first.split(";")[0].removeprefix("# commit ").split(", ")
+            said = f"`{path}`: {date}, commit `{commit}`, {machine}, copied from what the command printed"
         else:
             said += ", copied from what the command printed"
         out.append(said)
@@ -85,8 +88,10 @@ def ratio(value):
 
 def count(path):
     """Promised claims by verdict, as their run counted them: a known defect of a peer is no refutation, and neither is any refutation of a peer
-    if its record does not say whether it is known. Lines are not parsed into trees, because there are many."""
+    if its record does not say whether it is known. Lines are not parsed into trees, because there are many. The last two: of the held claims
+    about order, those on order-insensitive inputs, and all."""
     counts = {"held": 0, "refuted": 0, "skipped": 0, "broken": 0}
+    insensitive, by_order = 0, 0
     with lines_of(path) as lines:
         for line in lines:
             if b'"type":"judgement"' not in line or b'"promised":true' not in line:
@@ -95,16 +100,30 @@ def count(path):
             if verdict == "refuted" and b'"peer":true' in line and b'"known":false' not in line:
                 continue
             counts[verdict] += int(cases[1]) if cases else 1
-    return [f"{counts[verdict]:,}" for verdict in ("held", "refuted", "skipped")]
+            insensitive += b'"telling":false' in line
+            by_order += b'"telling":' in line
+    return counts["held"], counts["refuted"], counts["skipped"], insensitive, by_order
+
+
+def printed_count(path):
+    """The same from what verify --quiet printed."""
+    text = (MEASURED / path).read_text()
+    claims = [list(map(int, row.split())) for row in re.findall(r"^  \w+ +(\d+ +\d+ +\d+ +\d+)$", text, re.M)]
+    closing = re.search(r"^(\d+) held, (\d+) refuted, (\d+) skipped$", text, re.M)
+    return *map(int, closing.groups()), sum(row[3] for row in claims), sum(row[0] for row in claims)
 
 
 def verdicts():
-    machines = (("h200", "one H200, all CUDA subjects, the default fixtures (most skips are of two peers that need CCCL 3.1)"),
-                ("h100", "one H100, all CUDA subjects, by an earlier version of foldproof"),
-                ("h200x4", "four H200, collectives over NCCL (most skips are of worlds of 5 and 8 ranks)"),
-                ("h200x8", "eight H200, collectives over NCCL, with an earlier kernel for long messages (12 more cases show known defects of NCCL. `foldproof recheck` counts them as refuted, exit code 1, because this record does not name the version of NCCL)"))
-    paths = [f"{folder}/verify.jsonl.gz" for folder, _ in machines]
-    return table(["machine", "held", "refuted", "skipped"], [[machine, *count(path)] for (_, machine), path in zip(machines, paths)], *paths)
+    runs = (("h100x2/verify.txt", "one H100 of two, all CUDA subjects, the default fixtures"),
+            ("h100x2/nccl.txt", "two H100, collectives over NCCL; most skips are of larger worlds, and on two ranks there is only one tree"),
+            ("h200/verify.jsonl.gz", "one H200, all CUDA subjects, the default fixtures; most skips are of two peers that need CCCL 3.1"),
+            ("h200x4/verify.jsonl.gz", "four H200, collectives over NCCL; most skips are of worlds of 5 and 8 ranks"))
+    rows = []
+    for path, machine in runs:
+        held, refuted, skipped, insensitive, by_order = printed_count(path) if path.endswith(".txt") else count(path)
+        share = f"{insensitive:,} of {by_order:,}" if by_order else "not recorded"
+        rows.append([machine, f"{held:,}", share, f"{refuted:,}", f"{skipped:,}"])
+    return table(["machine", "held", "about order, and on order-insensitive inputs", "refuted", "skipped"], rows, *(path for path, _ in runs))
 
 
 def gpu_to_gpu():
@@ -114,6 +133,19 @@ def gpu_to_gpu():
     return table(["subjects", "results compared", "differ"],
                  [["all that promise the same bits on every GPU", f"{held + refuted:,}", str(refuted)],
                   ["`flat/atomic`, which promises nothing", str(same + differ), str(differ)]], "h100/gpu_to_gpu.txt")
+
+
+# --- in short
+
+
+def summary():
+    one = lambda subject: record("h200/bench.jsonl", subject=subject, dtype="f32", rows=1, cols=10**9, generator="normal")["to_peer"]
+    over = record("h200x4/allreduce.jsonl", bytes=2**30, subject="collective/canonical", setting="default")["to_library"]
+    return table(["subject", "promises", "input", "relative speed"],
+                 [["`flat/canonical`", "one order on every GPU", "10⁹ f32 in one row", f"{one('flat/canonical'):.3f} × CUB"],
+                  ["`flat/exact`", "the correctly rounded sum", "10⁹ f32 in one row", f"{one('flat/exact'):.3f} × CUB"],
+                  ["`collective/canonical`", "one order over ranks", "an all-reduce of 1 GiB on four GPUs", f"{over:.3f} × NCCL"]],
+                 "h200/bench.jsonl", "h200x4/allreduce.jsonl")
 
 
 # --- one H200
@@ -249,6 +281,45 @@ def unaligned(dtype):
     return f"{min(of):.2f} to {max(of):.2f}"
 
 
+def profile():
+    """Of the longest kernel of each subject."""
+    kernels = {}
+    for line in re.findall(r"^\S+/\S+ .*x .*$", (MEASURED / "h200" / "profile.txt").read_text(), re.M):
+        cells = line.split()
+        subject, shape, us, dram, warps = cells[0], cells[1], *map(float, (cells[3], cells[5], cells[7]))
+        kernels[subject, shape] = max(kernels.get((subject, shape), (0, 0, 0)), (us, dram, warps))
+
+    def row(label, wanted):
+        own = [figures for (subject, _), figures in kernels.items() if re.fullmatch(wanted, subject)]
+        return [label, *(f"{min(figures):.0f}% to {max(figures):.0f}%" for figures in list(zip(*own))[1:])]
+
+    return table(["kernels", "share of the DRAM's peak bandwidth", "active warps, of those that a multiprocessor holds"],
+                 [row("our tuned kernels", r"(rows|flat)/(?!atomic)[^@]*"), row("CUB's kernels", "cub/.*"), row("`rows/…@plain`", "rows/.*@plain")],
+                 "h200/profile.txt")
+
+
+def span(what):
+    """The least and the greatest figure that a pattern finds in a text, one if they are equal: FILE DECIMALS PATTERN."""
+    path, decimals, pattern = what.split(" ", 2)
+    of = [float(value) for value in re.findall(pattern, (MEASURED / path).read_text(), re.M)]
+    low, high = f"{min(of):.{decimals}f}", f"{max(of):.{decimals}f}"
+    return low if low == high else f"{low} to {high}"
+
+
+def studied(path):
+    with lines_of(path) as lines:
+        found = sum(b'"type":"study"' in line for line in lines)
+    return f"{found:,}"
+
+
+def messages(setting):
+    """How fast collective/canonical is from 1 MiB on, where Open MPI's ranks share memory (1) or do not (0)."""
+    runs = re.split(r"^\$ ", (MEASURED / "host" / "allreduce-mpi.txt").read_text(), flags=re.M)
+    own = [float(value) for run in runs if run.startswith(f"FOLDPROOF_PEER={setting} ")
+           for value in re.findall(r"^\d+ MiB +collective/canonical +(?:[\d.]+ +){5}([\d.]+)", run, re.M)]
+    return f"{min(own):.2f} to {max(own):.2f}"
+
+
 def ceiling(shape, machine="h200"):
     """The plain read's speed at that shape."""
     rows, cols = map(int, shape.split("x"))
@@ -256,9 +327,9 @@ def ceiling(shape, machine="h200"):
     return f"{1e-9 * own['ceiling_bytes_per_second']:.0f}"
 
 
-TABLES = {"verdicts": verdicts, "gpu_to_gpu": gpu_to_gpu, "rows": rows_table, "order_costs": order_costs, "flat": flat, "thrust": thrust,
+TABLES = {"verdicts": verdicts, "summary": summary, "profile": profile, "gpu_to_gpu": gpu_to_gpu, "rows": rows_table, "order_costs": order_costs, "flat": flat, "thrust": thrust,
           "exact_rows": exact_rows, "flat_h100": functools.partial(flat, "h100"), "exact_rows_h100": functools.partial(exact_rows, "h100"), "numpy": numpy, "allreduces": allreduces, "sums": sums, "processes": processes, "processes_sums": processes_sums}
-FIGURES = {"unaligned": unaligned, "ceiling": ceiling, "ceiling_h100": functools.partial(ceiling, machine="h100")}
+FIGURES = {"unaligned": unaligned, "span": span, "studied": studied, "messages": messages, "ceiling": ceiling, "ceiling_h100": functools.partial(ceiling, machine="h100")}
 
 
 def expand(text, tables, figures):
