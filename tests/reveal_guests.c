@@ -119,6 +119,86 @@ static int dot_in_double(call_of *c, void *context) {
   }
   return 0;
 }
+/* As OpenBLAS's sdot: whole groups of 32 in f32; the other products, rounded to f32, are added in f64. */
+static float dot_group_by_group(const float *x, const float *y, uint64_t n, int wide) {
+  float head = 0, narrow = 0;
+  double tail = 0;
+  uint64_t i = 0;
+  for (; i < n / 32 * 32; i++) {
+    const float product = x[i] * y[i];
+    head += product;
+  }
+  for (; i < n; i++) {
+    const float product = x[i] * y[i];
+    tail += product;
+    narrow += product;
+  }
+  return wide ? (float)(tail + head) : narrow + head;
+}
+static int dot_tail_in_double(call_of *c, void *context) {
+  (void)context;
+  for (uint64_t r = 0, n = c->cols; r < c->rows; r++)
+    ((float *)c->out)[r] = dot_group_by_group((const float *)c->in + r * n, (const float *)c->other + r * n, n, 1);
+  return 0;
+}
+static int dot_tail_by_value(call_of *c, void *context) {
+  (void)context;
+  for (uint64_t r = 0, n = c->cols; r < c->rows; r++) {
+    const float *x = (const float *)c->in + r * n;
+    ((float *)c->out)[r] = dot_group_by_group(x, (const float *)c->other + r * n, n, x[0] < 0);
+  }
+  return 0;
+}
+/* Products that are rounded to f32, all added in f64. */
+static int dot_of_rounded_products(call_of *c, void *context) {
+  (void)context;
+  for (uint64_t r = 0; r < c->rows; r++) {
+    double s = 0;
+    for (uint64_t i = r * c->cols; i < (r + 1) * c->cols; i++) {
+      const float product = ((const float *)c->in)[i] * ((const float *)c->other)[i];
+      s += product;
+    }
+    ((float *)c->out)[r] = (float)s;
+  }
+  return 0;
+}
+/* Exact products are added in f64 to a sum of rounded ones in f32. */
+static int dot_tail_of_exact_products(call_of *c, void *context) {
+  (void)context;
+  for (uint64_t r = 0; r < c->rows; r++) {
+    const float *x = (const float *)c->in + r * c->cols, *y = (const float *)c->other + r * c->cols;
+    const uint64_t half = c->cols / 2;
+    double s = dot_group_by_group(x, y, half / 32 * 32, 0);
+    for (uint64_t i = half / 32 * 32; i < c->cols; i++) s += (double)x[i] * y[i];
+    ((float *)c->out)[r] = (float)s;
+  }
+  return 0;
+}
+/* Blocks of 16 in f32, their sums in f64; the converse; and blocks whose f64 sums are rounded before they are added. */
+static int blocks_in_single(call_of *c, void *context) {
+  (void)context;
+  for (uint64_t r = 0; r < c->rows; r++) {
+    const float *x = (const float *)c->in + r * c->cols;
+    double s = 0;
+    for (uint64_t i = 0; i < c->cols; i += 16) s += in_turn(x + i, c->cols - i < 16 ? c->cols - i : 16);
+    ((float *)c->out)[r] = (float)s;
+  }
+  return 0;
+}
+static int blocks_in_double(call_of *c, void *context) {
+  (void)context;
+  for (uint64_t r = 0; r < c->rows; r++) {
+    const float *x = (const float *)c->in + r * c->cols;
+    float s = 0;
+    for (uint64_t i = 0; i < c->cols; i += 16) {
+      double block = 0;
+      for (uint64_t k = i; k < i + 16 && k < c->cols; k++) block += x[k];
+      s += (float)block;
+    }
+    ((float *)c->out)[r] = s;
+  }
+  return 0;
+}
 
 #define SUM(f) \
   { .name = "guest/" #f, .run = f }
@@ -147,6 +227,15 @@ static const struct foldproof_guest_subject subjects[] = {
     SUM(spoils_late_rows),
     {.name = "guest/fma_by_value", .problems = "dot", .run = fma_by_value},
     {.name = "guest/dot_in_double", .problems = "dot", .run = dot_in_double},
+    {.name = "guest/dot_tail_in_double", .problems = "dot", .run = dot_tail_in_double},
+    {.name = "guest/dot_tail_by_value", .problems = "dot", .run = dot_tail_by_value},
+    {.name = "guest/dot_of_rounded_products",
+     .problems = "dot",
+     .order = "dot/sequential",
+     .run = dot_of_rounded_products},
+    {.name = "guest/dot_tail_of_exact_products", .problems = "dot", .run = dot_tail_of_exact_products},
+    SUM(blocks_in_single),
+    SUM(blocks_in_double),
 };
 
 const struct foldproof_guest_table *foldproof_guest(void) {

@@ -254,6 +254,34 @@ Test(reveal, two_hundred_random_trees) {
   }
 }
 
+/* The result shows of the root's own dtype no more than the result's. */
+static void expect_mixed(uint64_t *state, int k, enum fold_dtype narrow, enum fold_dtype wide, unsigned factors) {
+  const size_t n = 20 + random_integer(state) % 100;
+  uint32_t parent[1200];
+  struct fold_tree tree;
+  const size_t nodes = random_parents(parent, n, 2, state);
+  cr_assert_eq(fold_tree_of_parents(parent, n, nodes, &tree).code, FOLD_OK);
+  tree.accumulator = malloc(tree.joins);
+  for (size_t j = 0; j < tree.joins; j++)
+    tree.accumulator[j] = (unsigned char)(j + 1 < tree.joins && random_integer(state) % 3 == 0 ? wide : narrow);
+  struct subject s = {.tree = &tree, .how = {narrow, narrow, FOLD_ROUNDED_ONCE}, .summer.factors = factors};
+  struct fold_revealed revealed = reveal_usual(&s, by_tree, n, narrow);
+  cr_expect(revealed.kind == FOLD_REVEALED_TREE && fold_tree_accumulators_alike(&revealed.tree, &tree),
+            "tree %d of %zu terms, %s and %s: %s %s", k, n, fold_dtype_name(narrow), fold_dtype_name(wide),
+            fold_revealed_text(revealed.kind), revealed.why);
+  fold_revealed_free(&revealed);
+  fold_tree_free(&tree);
+}
+
+Test(reveal, sixty_trees_in_more_than_one_precision) {
+  uint64_t state = 13;
+  for (int k = 0; k < 20; k++) {
+    expect_mixed(&state, k, FOLD_F32, FOLD_F64, 1);
+    expect_mixed(&state, k, FOLD_F32, FOLD_F64, 2);
+    expect_mixed(&state, k, FOLD_BF16, FOLD_F32, 1);
+  }
+}
+
 /* Whether some node of the tree has more than two operands. */
 static bool expect_fused(uint64_t *state, int k, enum fold_fusing fusing) {
   const size_t n = 3 + random_integer(state) % 60;

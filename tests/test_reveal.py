@@ -33,6 +33,14 @@ def order_print(order, n):
     return re.search(r"fingerprint +(\S+)", out)[1]
 
 
+def below(joins, n):
+    """The terms of each join."""
+    terms = [[k] for k in range(n)]
+    for join in joins:
+        terms.append(sum((terms[k] for k in join), []))
+    return terms[n:]
+
+
 expect("is called 'row/par_16': see foldproof list subjects: did you mean 'rows/par_16'?" in run("row/par_16", code=2).stderr, "no way to the subjects")
 for words in ("--guest", "./mine.so"), ("--exec", "sum"):
     asked = subprocess.run([FOLDPROOF, "order", *words], capture_output=True, text=True)
@@ -169,6 +177,32 @@ with tempfile.TemporaryDirectory() as folder:
         expect(got["kind"] == "depends on values", got)
     got = revealed("guest/dot_in_double", *GUEST_OF)
     expect("dot/sequential" in got["orders"] and got["accumulator"] == "f64" and "fused" not in got, got)
+
+    # Trees in more than one precision.
+    got = revealed("guest/dot_tail_in_double", *GUEST_OF, "-n", 96)
+    expect(got["accumulator"] == "f32" and "accumulators" not in got and "why" not in got, got)
+    got = revealed("guest/dot_tail_in_double", *GUEST_OF, "-n", 100)
+    expect(got["kind"] == "tree" and got["accumulator"] == "f32, f64" and sorted(got["accumulators"]) == ["f32"] * 96 + ["f64"] * 3, got)
+    expect(all((tail == "f64") == (min(terms) >= 96) for tail, terms in zip(got["accumulators"], below(got["tree"], 100))), got)
+    expect("96 to f32, 3 to f64, those within x[96..99]; 100 products to f32" in got["why"], got)
+    text = run("guest/dot_tail_in_double", *GUEST_OF, "-n", 100).stdout
+    expect("accumulator  its 99 sums are rounded: 96 to f32, 3 to f64, those within x[96..99]; 100 products to f32\n" in text, text)
+    got = revealed("guest/dot_tail_by_value", *GUEST_OF, "-n", 100, code=1)
+    expect(got["kind"] == "depends on values" and "an arithmetic that is not known here" in got["why"] and "tree" not in got, got)
+    got = revealed("guest/dot_of_rounded_products", *GUEST_OF, "-n", 50)
+    expect(got["kind"] == "tree" and got["accumulator"] == "f32, f64" and "dot/sequential" in got["orders"] and "50 products to f32" in got["why"], got)
+    told = subprocess.run([FOLDPROOF, "verify", *map(str, GUEST_OF), "--claims", "tree", "--fixtures", "tree/f32/dot/1x33/seed1",
+                           "--subjects", "guest/dot_of_rounded_products"], capture_output=True, text=True).stdout
+    expect("the tree of dot/sequential, and not in one precision: its " in told, told)
+    certified = subprocess.run([FOLDPROOF, "certify", "guest/dot_tail_in_double", *map(str, GUEST_OF), "--fixtures", "normal/f32/dot/1x63/seed1"],
+                               capture_output=True, text=True)
+    expect(certified.returncode == 77 and "there is no tree to certify: tree: its 62 sums are rounded: 32 to f32, 30 to f64" in certified.stderr, certified)
+    got = revealed("guest/dot_tail_of_exact_products", *GUEST_OF, "-n", 100)
+    expect(got["kind"] == "tree" and got["fused"] == list(range(32, 100)) and "32 to f32, 67 to f64, those within x[0..98]; 32 products to f32" in got["why"], got)
+    got = revealed("guest/blocks_in_single", *GUEST_OF, "-n", 100)
+    expect(got["kind"] == "tree" and "94 to f32, 5 to f64" in got["why"], got)
+    got = revealed("guest/blocks_in_double", *GUEST_OF, "-n", 64)
+    expect(got["kind"] == "tree" and "7 to f32, 56 to f64" in got["why"], got)
 
 # A reader that is gone is no fault of the subject.
 ours, theirs = os.pipe()

@@ -23,8 +23,9 @@ class Tree:
     kind         "tree"; or what there is instead: "no order: exact", "no plain tree", "varies from run to run", "depends on values",
                  "no tree"
     orders       names of declared orders that have this tree at this n, or of the method whose replay gives the bits; [] if unknown
-    why          what was seen where there is no tree
-    accumulator  the dtype in which the tree's replay has fn's bits; it need not be the one that was declared
+    why          what was seen where there is no tree; for a tree in more than one precision, which sums are in which
+    accumulator  the dtype in which the tree's replay has fn's bits; it need not be the one that was declared. "f32, f64" for a tree in
+                 both; record["accumulators"] then has the dtype of each join
     fingerprint  the fingerprint that `foldproof order` prints. It and joins are None if there is no tree
     joins        the tree. Entry j is join n + j, a list of its operands: terms 0 to n - 1, or earlier joins. The last join is the root
     text         the tree in words; where there is none, what is there instead, as printing the answer shows it
@@ -44,10 +45,11 @@ class Tree:
     def _unusual(self) -> str:
         """Only the name of an order is accepted for its replay, which uses the usual accumulator."""
         usual = "f64" if self.record["dtype"] == "f64" else "f32"
-        return "" if self.fingerprint is None or self.accumulator == usual else f" accumulated in {self.accumulator}"
+        return "" if self.fingerprint is None or self.accumulator == usual else f" accumulated in {self.accumulator.replace(', ', ' and ')}"
 
     def __repr__(self) -> str:
-        return f"<foldproof.Tree: {self.kind}{self._unusual}, {', '.join(self.orders) or self.why or 'unknown order'}>"
+        unknown = "unknown order" if self.fingerprint else self.why or "unknown order"
+        return f"<foldproof.Tree: {self.kind}{self._unusual}, {', '.join(self.orders) or unknown}>"
 
     def __str__(self) -> str:
         head = f"{self.record['subject']}: {self.record['problem']} of {self.record['n']} {self.record['dtype']}{self._unusual}"
@@ -55,7 +57,8 @@ class Tree:
             return f"{head}: {self.text}"
         place, batch = self.record.get("depends_on_place"), self.record["depends_on_batch"]
         alone = f"of a row alone: in a launch {place}\n" if place else "of a row alone: some launches of more rows have different bits\n" if batch else ""
-        return f"{head}: {', '.join(self.orders) or 'unknown order'}, {self.fingerprint}\n{alone}{self.text.rstrip()}"
+        mixed = f"{self.why}\n" if self.why else ""
+        return f"{head}: {', '.join(self.orders) or 'unknown order'}, {self.fingerprint}\n{mixed}{alone}{self.text.rstrip()}"
 
 
 def reveal(

@@ -80,6 +80,7 @@ static fold_status find_tree(struct certificate *k) {
   k->exact = revealed.kind == FOLD_REVEALED_EXACT;
   snprintf(k->order, sizeof k->order, "%s", revealed.name[0] ? revealed.name : "unknown");
   if (revealed.kind == FOLD_REVEALED_TREE && revealed.how.accumulator == accumulator_of(k) &&
+      !revealed.tree.accumulator &&
       (fold_tree_width(&revealed.tree) == 2 || revealed.how.fusing == FOLD_ROUNDED_ONCE)) {
     k->tree = revealed.tree;
     return fold_ok();

@@ -105,7 +105,9 @@ static void print_ways(FILE *out, const struct fold_revealed *v) {
             fold_fusing_text(v->how.fusing));
   size_t fused = 0;
   for (size_t k = 0; v->tree.fused && k < v->tree.n; k++) fused += v->tree.fused[k];
-  if (v->tree.fused) fprintf(out, "products     %zu of %zu enter by an FMA\n", fused, v->tree.n);
+  if (v->tree.fused)
+    fprintf(out, "products     %zu of %zu enter %s\n", fused, v->tree.n,
+            v->tree.accumulator ? "unrounded" : "by an FMA");
 }
 
 static fold_status print_text(FILE *out, const struct reveal *r, const struct fold_subject *s,
@@ -120,7 +122,9 @@ static fold_status print_text(FILE *out, const struct reveal *r, const struct fo
     fprintf(out, "order        %s\nfingerprint  0x%016llx\nheight       %zu\n", v->name[0] ? v->name : "unknown",
             (unsigned long long)print, fold_tree_height(&v->tree));
     print_ways(out, v);
-    if (v->how.accumulator != declared)
+    if (v->tree.accumulator)
+      fprintf(out, "accumulator  %s\n", v->why);
+    else if (v->how.accumulator != declared)
       fprintf(out, "accumulator  %s, and not %s as declared\n", fold_dtype_name(v->how.accumulator),
               fold_dtype_name(declared));
     fprintf(out, "\n");

@@ -23,6 +23,8 @@ static fold_status compare(struct fold_trial *trial, const struct fold_revealed 
     fold_find_refuted(finding,
                       "another tree than %s of %zu terms%s%.60s: there what holds x[%u] meets what holds x[%u]",
                       order->name, trial->c->cols, revealed->name[0] ? ", that of " : "", revealed->name, i, j);
+  else if (revealed->tree.accumulator)
+    fold_find_refuted(finding, "the tree of %s, and not in one precision: %.150s", order->name, revealed->why);
   else if (revealed->tree.fused && !fold_tree_fused_alike(&revealed->tree, &want)) /* else an FMA changes nothing */
     fold_find_refuted(finding, "the tree of %s, in which other products enter by an FMA", order->name);
   else if (revealed->how.accumulator != declared)

@@ -136,7 +136,11 @@ static void tell_same(const struct fold_revealed v[2], bool whole, struct fold_o
   const struct fold_tree_arithmetic *a = &v[0].how, *b = &v[1].how;
   char order[WORDS];
   describe(&v[0], order);
-  if (a->accumulator != b->accumulator)
+  if (!fold_tree_accumulators_alike(&v[0].tree, &v[1].tree))
+    snprintf(change->text, sizeof change->text, "the order is the same, %s; another precision: %s: %.100s; %s: %.100s",
+             order, change->side[0].at, v[0].why[0] ? v[0].why : fold_dtype_name(a->accumulator), change->side[1].at,
+             v[1].why[0] ? v[1].why : fold_dtype_name(b->accumulator));
+  else if (a->accumulator != b->accumulator)
     snprintf(change->text, sizeof change->text, "the order is the same, %s; %s it adds in %s, %s in %s", order,
              change->side[0].at, fold_dtype_name(a->accumulator), change->side[1].at, fold_dtype_name(b->accumulator));
   else if (!fold_tree_fused_alike(&v[0].tree, &v[1].tree))

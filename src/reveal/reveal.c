@@ -167,6 +167,27 @@ static fold_status prove(struct proof *p, bool *proven, size_t *wrong) {
   return fold_ok();
 }
 
+/* Whether the tree gives all bits if joins are rounded to dtypes of their own. */
+static fold_status prove_mixed(struct proof *p, bool *proven) {
+  struct fold_revealed *revealed = p->revealed;
+  struct fold_tree *tree = &revealed->tree;
+  enum fold_dtype narrowest;
+  if (fold_tree_width(tree) > 2) return fold_ok();
+  FOLD_TRY(fold_tree_ask_accumulators(p->summer, tree, &narrowest, &revealed->launches));
+  const struct fold_call call = call_of(p);
+  const struct fold_tree_arithmetic how = {narrowest, p->summer->result, FOLD_ROUNDED_ONCE};
+  FOLD_TRY(fold_tree_replay(tree, how, &call));
+  *proven = first_wrong(p) == p->rows;
+  if (*proven) {
+    revealed->how = how;
+    if (tree->accumulator == NULL) return fold_ok();
+    return fold_tree_accumulators_text(tree, narrowest, revealed->why, sizeof revealed->why);
+  }
+  free(tree->accumulator);
+  tree->accumulator = NULL;
+  return fold_ok();
+}
+
 /* The exact sum of each of the proof's rows, rounded once. */
 static fold_status exact_rows(struct proof *p) {
   const struct fold_summer *s = p->summer;
@@ -258,12 +279,20 @@ static fold_status judge(struct proof *p) {
   bool found;
   FOLD_TRY(try_others(p, &found));
   if (found || revealed->tree.n == 0) return fold_ok();
+  FOLD_TRY(prove_mixed(p, &proven));
+  if (proven) {
+    revealed->kind = FOLD_REVEALED_TREE;
+    return fold_ok();
+  }
   char about[60];
   fold_proof_about(wrong, about);
   revealed->kind = FOLD_REVEALED_VALUES;
-  snprintf(revealed->why, sizeof revealed->why,
-           "masks show a tree, and row %zu of the test data (%s) has different bits than it gives%s", wrong, about,
-           fold_tree_width(&revealed->tree) > 2 ? ": nodes of several operands that add in a way unknown here" : "");
+  snprintf(
+      revealed->why, sizeof revealed->why,
+      "masks show a tree, and row %u of the test data (%.41s) has different bits: an order by the values, or %s not "
+      "known here",
+      (unsigned)wrong, about,
+      fold_tree_width(&revealed->tree) > 2 ? "sums of several operands in a way" : "an arithmetic that is");
   return fold_ok();
 }
 

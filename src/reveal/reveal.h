@@ -48,8 +48,8 @@ struct fold_revealed {
   struct fold_tree tree;           /* of TREE; for METHOD and VALUES what the probes show; else empty */
   struct fold_tree_arithmetic how; /* of TREE: the arithmetic in which it replays */
   char name[400];                  /* of TREE: the orders whose tree it is; of METHOD: what replays; else "" */
-  char why[200];                   /* of the other kinds: what was seen */
-  size_t rows;                     /* the tree is that of a launch of so many rows */
+  char why[200]; /* of the other kinds: what was seen; of TREE in more than one precision: which joins are in which */
+  size_t rows;   /* the tree is that of a launch of so many rows */
   /* A launch of one row has different bits than one of many. batch_print is the fingerprint of the tree of the latter, 0 if none was
    * found. */
   bool by_batch;
@@ -121,6 +121,14 @@ fold_status fold_tree_build(const struct fold_asker *asker, struct fold_tree *tr
 
 /* Finds out which terms of a tree of products are added by an FMA (tree->fused). */
 fold_status fold_tree_ask_fused(const struct fold_summer *summer, struct fold_tree *tree, uint64_t *launches);
+
+/* Finds out to which dtype each join of two operands is rounded (tree->accumulator; NULL if all are rounded to the narrowest), and
+ * asks for fused products again, for the narrowest dtype: the others are rounded to that. */
+fold_status fold_tree_ask_accumulators(const struct fold_summer *summer, struct fold_tree *tree,
+                                       enum fold_dtype *narrowest, uint64_t *launches);
+/* "its 99 sums are rounded: 96 to f32, 3 to f64, those within x[96..99]". */
+fold_status fold_tree_accumulators_text(const struct fold_tree *tree, enum fold_dtype narrowest, char *text,
+                                        size_t size);
 
 /* Row `row` of the data that trees are tested on: each factor's n terms. */
 void fold_proof_row(const struct fold_summer *summer, size_t row, void *const out[FOLD_INPUTS]);

@@ -10,6 +10,7 @@ void fold_tree_free(struct fold_tree *tree) {
   free(tree->first);
   free(tree->child);
   free(tree->fused);
+  free(tree->accumulator);
   *tree = (struct fold_tree){0};
 }
 
@@ -17,6 +18,11 @@ bool fold_tree_fused_alike(const struct fold_tree *a, const struct fold_tree *b)
   bool alike = true;
   for (size_t k = 0; k < a->n; k++) alike &= (a->fused && a->fused[k]) == (b->fused && b->fused[k]);
   return alike;
+}
+
+bool fold_tree_accumulators_alike(const struct fold_tree *a, const struct fold_tree *b) {
+  if (!a->accumulator || !b->accumulator) return a->accumulator == b->accumulator;
+  return a->joins == b->joins && memcmp(a->accumulator, b->accumulator, a->joins) == 0;
 }
 
 /* A tree whose nodes are being sorted. All arrays are indexed by the caller's nodes. */

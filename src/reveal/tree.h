@@ -13,11 +13,11 @@
 
 /* Node k < n is term k. Node n + j is join j, whose operands are child[first[j]] to child[first[j + 1]]; each has a
  * lower number. The last node is the root. fused[k] says that term k is a product which an FMA joins to the other
- * operand; NULL if there is none. */
+ * operand; NULL if there is none. accumulator[j] is the dtype that join j is rounded to; NULL if all joins have one. */
 struct fold_tree {
   size_t n, joins;
   uint32_t *first, *child;
-  unsigned char *fused;
+  unsigned char *fused, *accumulator;
 };
 #define FOLD_TREE_NONE UINT32_MAX
 enum { FOLD_TREE_MOST = 1 << 24 }; /* terms */
@@ -50,6 +50,8 @@ fold_status fold_tree_difference(const struct fold_tree *a, const struct fold_tr
                                  uint32_t *j);
 /* Whether, in two trees of equally many terms, FMAs join the same products. */
 bool fold_tree_fused_alike(const struct fold_tree *a, const struct fold_tree *b);
+/* Whether, in two such trees, joins have the same accumulators of their own, or none. */
+bool fold_tree_accumulators_alike(const struct fold_tree *a, const struct fold_tree *b);
 
 /* How a node of more than two operands adds them. */
 enum fold_fusing {
@@ -72,7 +74,8 @@ struct fold_tree_arithmetic {
   enum fold_fusing fusing;
 };
 /* Replays each row of `call` by the tree: each join is rounded to the accumulator, and the last value is rounded once
- * to the result. */
+ * to the result. If joins have accumulators of their own, products are rounded to how.accumulator, and a join is computed in the widest
+ * accumulator of its operands and its own before it is rounded to its own. */
 fold_status fold_tree_replay(const struct fold_tree *tree, struct fold_tree_arithmetic how,
                              const struct fold_call *call);
 

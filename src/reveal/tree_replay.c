@@ -21,10 +21,12 @@ static double factor(const struct row *r, const void *in, size_t i) {
   return fold_bits_to_double(r->dtype, fold_bits_load(r->dtype, in, i));
 }
 
-/* A term of the row. Double holds products of two f32 exactly. */
+/* A term of the row. Double holds products of two f32 exactly. A join may take two products that are not rounded. */
 static double term(const struct row *r, size_t i) {
   const double x = factor(r, r->in, i);
-  return r->other ? rounded(r, x * factor(r, r->other, i)) : x;
+  if (r->other == NULL) return x;
+  const double product = x * factor(r, r->other, i);
+  return r->tree->fused && r->tree->fused[i] ? product : rounded(r, product);
 }
 
 static double join_fma(const struct row *r, size_t leaf, double partial) {
@@ -81,14 +83,33 @@ static double join_more(const struct row *r, const uint32_t *child, size_t n) {
   return add_cut(r, n, (int)how - (int)(nearest ? FOLD_CUT_0_NEAREST : FOLD_CUT_0), nearest);
 }
 
+static double join(const struct row *r, size_t j) {
+  const uint32_t *child = r->tree->child + r->tree->first[j];
+  const size_t n = fold_tree_degree(r->tree, j);
+  return n == 2 ? join_two(r, child[0], child[1]) : join_more(r, child, n);
+}
+
+/* The widest accumulator of the join and its operands. */
+static enum fold_dtype widest_of(const struct fold_tree *tree, size_t j) {
+  enum fold_dtype widest = (enum fold_dtype)tree->accumulator[j];
+  for (uint32_t c = tree->first[j]; c < tree->first[j + 1]; c++) {
+    if (tree->child[c] < tree->n) continue;
+    const enum fold_dtype dtype = (enum fold_dtype)tree->accumulator[tree->child[c] - tree->n];
+    if (fold_format_of(dtype).precision > fold_format_of(widest).precision) widest = dtype;
+  }
+  return widest;
+}
+
+static double join_mixed(const struct row *r, size_t j) {
+  struct row own = *r;
+  own.how.accumulator = widest_of(r->tree, j);
+  return fold_bits_round((enum fold_dtype)r->tree->accumulator[j], join(&own, j));
+}
+
 static uint64_t replay_row(struct row *r) {
   const struct fold_tree *tree = r->tree;
   for (size_t i = 0; i < tree->n; i++) r->value[i] = term(r, i);
-  for (size_t j = 0; j < tree->joins; j++) {
-    const uint32_t *child = tree->child + tree->first[j];
-    const size_t n = fold_tree_degree(tree, j);
-    r->value[tree->n + j] = n == 2 ? join_two(r, child[0], child[1]) : join_more(r, child, n);
-  }
+  for (size_t j = 0; j < tree->joins; j++) r->value[tree->n + j] = tree->accumulator ? join_mixed(r, j) : join(r, j);
   return fold_bits_from_double(r->how.result, r->value[fold_tree_nodes(tree) - 1]);
 }
 
