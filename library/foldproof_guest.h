@@ -49,7 +49,7 @@ enum foldproof_guest_problem {
 
 /* One run: rows x cols elements of each input, row-major and contiguous unless `strides` is set, become `rows` results.
  * Inputs and results need not be aligned to more than their element. On engine "cuda" all pointers are to device
- * memory, and the work goes to `stream`; use the current device. A run may depend on nothing but this call. */
+ * memory, and the work goes to `stream`; use the current device. Results must depend only on this call's arguments. */
 struct foldproof_guest_call {
   size_t size;                 /* bytes of this structure, as the caller knows it */
   int32_t problem, dtype;      /* enum foldproof_guest_problem; the terms' enum foldproof_guest_dtype */
@@ -84,9 +84,9 @@ struct foldproof_guest_subject {
   const char *result;      /* a dtype, "accumulator", or "terms" ["terms"] */
   const char *order;       /* the declared order in which terms are joined ("foldproof list orders") [none] */
   /* What it promises ("foldproof list claims"), or presets: "deterministic", "batch-invariant", "reproducible",
-   * "accurate" ["bounded,run_to_run,fresh_process"; of problem "rows"
-   * "run_to_run,fresh_process,batch_invariant,alignment_invariant"; and "replays" of a declared order]. A named twin is a
-   * claim, too. */
+   * "accurate", "promises" ["bounded,run_to_run,fresh_process"; of problem "rows"
+   * "run_to_run,fresh_process,batch_invariant,alignment_invariant"; and "replays" of a declared order]. `same_bits_as` is
+   * a claim, too. */
   const char *claims;
   /* The subject whose bits it promises, one of foldproof's or a guest's: "NAME" on the same engine, or "ENGINE:NAME"
    * [none]. */

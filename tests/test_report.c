@@ -254,8 +254,9 @@ Test(report, what_nothing_could_tell_is_told) {
   cr_expect(strstr(s->out, "| a/b on host | ✓ 3 |\n| c/d on host | ✓ 1†; 1 skipped |\n| e/f on host | ✓ 1 |\n"), "%s",
             s->out);
   cr_expect(strstr(s->out,
-                   "\nOf what held about order, 1 telling, 2 idle (the input has the same bits in eight orders).\n"
-                   "† Idle inputs only: 1 promise held on idle inputs alone.\n"),
+                   "\nOf what held about order, 1 case is order-sensitive, 2 are order-insensitive (eight orders have "
+                   "the same bits on the input, a ninth may not).\n"
+                   "† Order-insensitive inputs only: 1 claim held on such inputs only.\n"),
             "%s", s->out);
   shell_run(s, "$F report a.jsonl --format csv | grep ^evidence | cut -d, -f2-12 | head -2");
   cr_expect_str_eq(s->out,
@@ -275,7 +276,8 @@ Test(report, what_nothing_could_tell_is_told) {
       "%s", s->out);
   cr_expect(strstr(s->out, "name=\"run_to_run / n\"></testcase>\n"), "%s", s->out);
   cr_expect(strstr(s->out,
-                   "name=\"run_to_run / m\"><system-out>idle: 1 held, each on an input that has the same bits in eight "
+                   "name=\"run_to_run / m\"><system-out>order-insensitive: 1 held, each on an input that has the same "
+                   "bits in eight "
                    "orders</system-out></testcase>\n"),
             "%s", s->out);
   shell_run(s, "$F report a.jsonl --format junit | grep -A2 'e/f on host' | grep -c 'idle\\|properties'");

@@ -92,7 +92,7 @@ Test(report, the_answer_comes_first) {
                                       "foldproof verify --subjects",
                                       "Known defects",
                                       "lib/sum",
-                                      "idle inputs alone",
+                                      "order-insensitive inputs only",
                                       "dull/sum",
                                       "Held",
                                       "run_to_run",

@@ -19,7 +19,7 @@ def words(names: Any, usual: str) -> List[str]:
 
 
 def claimed(asked: Mapping[str, Any]) -> List[str]:
-    """Names and presets. A twin is a claim, and so is, where none are named, a declared order."""
+    """Names and presets. `same_bits_as` is a claim, and so is a declared order where no claims are named."""
     usual = _USUAL_OF_ROWS if asked.get("problem") == "rows" else _USUAL
     if asked.get("order") and asked.get("method") in (None, "plain"):
         usual += ",replays"

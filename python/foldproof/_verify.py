@@ -181,7 +181,7 @@ def judge(
     asked["same_bits_as"] = _replay.code_of(same_bits_as, "other") if callable(same_bits_as) else same_bits_as
     rows = problem == "rows"
     if rows and (order or method or accumulator or isinstance(same_bits_as, str)):
-        raise ValueError("problem='rows' is a function of rows that nobody knows: it has no order, method, accumulator or compiled twin")
+        raise ValueError("problem='rows' is a function of rows that foldproof does not know: it has no order, method, accumulator or compiled reference")
     name = name or _name_of(fn)
     runs = fn if _backwards else _fresh.if_not_imported(fn)
     guests = _guests(runs, same_bits_as, name, like, device == "cuda", lambda: Rows(result, _full) if rows else None)

@@ -158,10 +158,11 @@ static const struct view {
     {"broken", "Broken: the environment failed, so these were not judged", fill_broken, failure_columns, MOST_ENTRIES,
      true},
     {"known", "Known defects of other libraries", fill_known, failure_columns, MOST_ENTRIES, true},
-    {"idle", "Held on idle inputs alone: no input could tell another order", fill_idle,
-     "Subject;Claim;#Cases, all idle", MOST_ENTRIES, false},
+    {"idle", "Held on order-insensitive inputs only: a change of order would probably not have shown", fill_idle,
+     "Subject;Claim;#Cases, all order-insensitive", MOST_ENTRIES, false},
     {"held", "Held, over the cases that were tried", fill_held,
-     "Claim;#Subjects;#Cases that held;#of them idle;#Rows not judged;#Other cases of subjects that it was refuted of",
+     "Claim;#Subjects;#Cases that held;#of them order-insensitive;#Rows not judged;#Passed cases of subjects that "
+     "failed elsewhere",
      64, false},
     {"skipped", "Skipped", fill_skipped, "Skipped because;#Cases;#Subjects", MOST_REASONS, false},
 };

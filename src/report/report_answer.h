@@ -1,4 +1,4 @@
-/* report_answer.h: the first part of every report: what was refuted, what held on idle inputs only, what held, what was skipped and why. */
+/* report_answer.h: the first part of every report: what was refuted, what held on order-insensitive inputs only, what held, what was skipped and why. */
 #ifndef FOLD_REPORT_ANSWER_H
 #define FOLD_REPORT_ANSWER_H
 

@@ -3,7 +3,7 @@
  * A case fails when any of the fixture's inputs refuted the claim, is an error when the environment broke on one, is skipped when
  * all were skipped. Claims that are not promised are left out. A known defect of another library is no failure: the case is
  * skipped, with the refutation as its message. Incomplete records are an error, so that an interrupted run is not green. A suite's
- * properties count the claims about order that held, on telling and on idle inputs; a case whose inputs were all idle says so.
+ * properties count the claims about order that held, on order-sensitive (telling) and order-insensitive (idle) inputs; a case whose inputs were all order-insensitive says so.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,7 +27,8 @@ static void add_case(struct fold_sheet *sheet, const char *suite, const char *cl
   char *replay = failed ? fold_text_replay(f->first) : NULL;
   if (kind == FOLD_IS_KNOWN) snprintf(text, sizeof text, "known of another library");
   if (idle)
-    snprintf(text, sizeof text, "idle: %zu held, each on an input that has the same bits in eight orders", f->idle);
+    snprintf(text, sizeof text, "order-insensitive: %zu held, each on an input that has the same bits in eight orders",
+             f->idle);
   if (failed)
     snprintf(text, sizeof text, "%zu held, %zu refuted, %zu skipped, %zu broken", f->count[FOLD_HELD],
              f->count[FOLD_REFUTED], f->count[FOLD_SKIPPED], f->count[FOLD_BROKEN]);

@@ -19,10 +19,14 @@ static void put_telling(const struct fold_model *m, FILE *out) {
       untold += fold_model_untold(cell);
     }
   if (telling + idle == 0) return;
-  fprintf(out, "\nOf what held about order, %zu telling, %zu idle (the input has the same bits in eight orders).\n",
-          telling, idle);
+  fprintf(out,
+          "\nOf what held about order, %zu case%s order-sensitive, %zu %s order-insensitive (eight orders have the "
+          "same bits on "
+          "the input, a ninth may not).\n",
+          telling, telling == 1 ? " is" : "s are", idle, idle == 1 ? "is" : "are");
   if (untold)
-    fprintf(out, "† Idle inputs only: %zu promise%s held on idle inputs alone.\n", untold, untold == 1 ? "" : "s");
+    fprintf(out, "† Order-insensitive inputs only: %zu claim%s held on such inputs only.\n", untold,
+            untold == 1 ? "" : "s");
 }
 
 static void put_changes(const struct fold_model *model, void (*put)(FILE *out, const char *text), FILE *out) {

@@ -183,7 +183,7 @@ void fold_model_summary(const struct fold_model *model, char text[200]);
 const char *fold_model_title(const struct fold_model_subject *subject, char text[160]);
 /* "3 of 5 rows have no bound: why", or "" where all have one. */
 const char *fold_model_unbounded(const struct fold_model_cell *cell, char text[240]);
-/* Whether a claim about order held on idle inputs only. */
+/* Whether a claim about order held on order-insensitive inputs only. */
 bool fold_model_untold(const struct fold_model_cell *cell);
 
 #endif

@@ -72,8 +72,8 @@ void fold_sheet_matrix(struct fold_sheet *sheet, const struct fold_model *m) {
 const char fold_matrix_legend[] =
     "✓ held, ✗ refuted, known: refuted by a known defect of another library, !: the environment failed. In "
     "parentheses: not "
-    "promised. Empty: not promised, not tried. *: some rows have no bound, and were not judged. †: held on idle inputs "
-    "alone: each has the same bits in eight orders.";
+    "promised. Empty: not promised, not tried. *: some rows have no bound, and were not judged. †: held on "
+    "order-insensitive inputs only: each has the same bits in eight orders.";
 
 typedef void take_cell(struct fold_sheet *sheet, const struct fold_model *m, size_t s, size_t k, bool promised);
 
@@ -112,7 +112,8 @@ static void add_evidence(struct fold_sheet *sheet, const struct fold_model *m, s
 
 void fold_sheet_evidence(struct fold_sheet *sheet, const struct fold_model *m) {
   fold_sheet_open(sheet, "evidence", "Each subject and claim",
-                  "Subject;Verdict;Claim;Claimed;#Held;#Refuted;#of them known;#Skipped;#Broken;#Telling;#Idle;"
+                  "Subject;Verdict;Claim;Claimed;#Held;#Refuted;#of them "
+                  "known;#Skipped;#Broken;#Order-sensitive;#Order-insensitive;"
                   "=Worst error (ulps);=Worst error / bound;#Rows not judged;Skipped, or not judged, because");
   sheet->class = "numbers";
   each_cell(sheet, m, add_evidence);
@@ -173,9 +174,13 @@ fold_status fold_page_verdicts(struct fold_page *page) {
 
 /* The filters work by radio buttons and a style sheet, without a script. */
 static void put_filters(struct fold_page *page) {
-  static const char *const filters[][2] = {
-      {"all", "all"},        {"refuted", "refuted"}, {"broken", "broken"},  {"fact", "known or not promised"},
-      {"idle", "idle only"}, {"held", "held"},       {"skipped", "skipped"}};
+  static const char *const filters[][2] = {{"all", "all"},
+                                           {"refuted", "refuted"},
+                                           {"broken", "broken"},
+                                           {"fact", "known or not promised"},
+                                           {"idle", "order-insensitive only"},
+                                           {"held", "held"},
+                                           {"skipped", "skipped"}};
   fputs("<div class=\"filter\">Show:</div>", page->out);
   for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
     fprintf(page->out, "<input type=\"radio\" name=\"show\" id=\"show-%s\"%s><label for=\"show-%s\">%s</label>\n",
@@ -188,9 +193,11 @@ fold_status fold_page_evidence(struct fold_page *page) {
       "what failed, why it was skipped</summary>\n<p>Cases of each subject and claim. The worst error is in units of "
       "the "
       "exact result&rsquo;s last place (ulps), and as a fraction of the bound that theory gives. A sum that cancels to "
-      "almost nothing can be many ulps off and yet within its bound, which follows from the sum of magnitudes. Telling "
-      "and idle count only claims about order that held: an idle input has the same bits in eight orders, so that no "
-      "other order could show.</p>\n",
+      "almost nothing can be many ulps off and yet within its bound, which follows from the sum of magnitudes. "
+      "Order-sensitive and "
+      "order-insensitive count only claims about order that held. An order-insensitive input is unlikely to reveal a "
+      "change of "
+      "order: eight orders agree on it, a ninth may not.</p>\n",
       page->out);
   put_filters(page);
   FOLD_TRY(fold_view_put(fold_sheet_evidence, page->model, FOLD_REPORT_HTML, SIZE_MAX, page->out));
