@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Figures of docs/ against the records in ci/measured/; README's length; links; the man page; layers.
+"""Figures of README and docs/ against the records in ci/measured/; README's length; links; the man page; layers.
 
 test_readme.py SOURCE_FOLDER.
 """
@@ -25,8 +25,8 @@ def check_figures():
         page, words, path, how, pattern = (part.strip() for part in line.split(" | ", 4))
         figures = re.findall(r"\{(.*?)\}", words)
         checked += len(figures)
-        if re.sub("[{}]", "", words) not in " ".join((SOURCE / "docs" / page).read_text().split()):
-            failures.append(f"docs/{page} does not say: {words}")
+        if re.sub("[{}]", "", words) not in " ".join((SOURCE / page).read_text().split()):
+            failures.append(f"{page} does not say: {words}")
         found = re.findall(pattern, (MEASURED / path).read_text(), re.M)
         groups = [[Decimal(value.replace(",", "")) for value in (own if isinstance(own, tuple) else (own,))] for own in found]
         if how == "most":
@@ -36,13 +36,13 @@ def check_figures():
             recorded = [recorded[1], sum(recorded)] if how == "refuted" and recorded else recorded
         rounded = [f"{value.quantize(Decimal(text.replace(',', '')), ROUND_HALF_UP):,}" for value, text in zip(recorded, figures)]
         if rounded != figures:
-            failures.append(f"docs/{page}: the page has {figures}, {path} has {rounded}: {words}")
+            failures.append(f"{page}: the page has {figures}, {path} has {rounded}: {words}")
 
 
 def check_length():
     """A stranger reads README to its end."""
-    if len(README.split()) > 1500:
-        failures.append(f"README has {len(README.split())} words: at most 1,500; details belong to a page of docs/")
+    if len(README.splitlines()) > 120 or len(README.split()) > 1500:
+        failures.append(f"README has {len(README.splitlines())} lines and {len(README.split())} words: at most 120 and 1,500; details belong to a page of docs/")
 
 
 def check_links():
