@@ -18,7 +18,11 @@ extern "C" fold_status fold_device_count(int *n, char reason[FOLD_DEVICE_TEXT]) 
   (void)cudaGetLastError();
   *n = 0;
   if (!no_gpu_here(error)) return fold_cuda_status(error, "cudaGetDeviceCount");
-  snprintf(reason, FOLD_DEVICE_TEXT, "no GPU here: %s (CUDA error %d)", cudaGetErrorString(error), (int)error);
+  /* CUDA calls its driver too old also where there is none. */
+  int driver = 0;
+  const bool installed = cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0;
+  snprintf(reason, FOLD_DEVICE_TEXT, "no GPU here: %s (CUDA error %d)",
+           installed ? cudaGetErrorString(error) : "no CUDA driver is installed", (int)error);
   return fold_ok();
 }
 

@@ -1,6 +1,7 @@
 /* check_file.c: reads a certificate's lines in their order (check.c), and checks each against those before it. */
 #include "check.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -417,16 +418,20 @@ bool fold_certificate_check(const char *path, bool *read, char why[300]) {
   size_t size = 0, room = 0, n = 1;
   bool begins = true;
   FILE *file = fopen(path, "rb");
-  snprintf(why, 300, "it can't be read");
   *read = false;
+  snprintf(why, 300, "cannot be opened: %s", strerror(errno));
   if (file == NULL) return false;
   while (n > 0 && begins && size <= LONGEST) {
     if (room - size < 2) {
       char *more = realloc(all, room = 2 * room + 65536);
-      if (more == NULL) break;
+      if (more == NULL) {
+        snprintf(why, 300, "not enough memory to read it");
+        break;
+      }
       all = more;
     }
     n = fread(all + size, 1, room - size - 1, file);
+    if (ferror(file)) snprintf(why, 300, "cannot be read: %s", strerror(errno));
     size += n;
     begins = memcmp(all, FIRST, size < first ? size : first) == 0;
   }

@@ -138,7 +138,7 @@ static fold_status check_settings(const struct bench_command *b) {
   const struct fold_world_setting *settings = fold_world_settings(&n);
   for (size_t i = 0; i < n; i++)
     if (settings[i].engine == b->engine && fold_glob_match(b->settings, settings[i].name)) return fold_ok();
-  return fold_error(FOLD_BAD_INPUT, "no setting of %s matches '%s'", fold_engine_name(b->engine), b->settings);
+  return fold_world_no_setting(b->engine, b->settings);
 }
 
 /* The speed of the slowest rank's link; NaN if that of one rank is not known, or for MPI, whose link may be

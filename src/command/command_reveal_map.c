@@ -67,8 +67,7 @@ static fold_status map_all(struct maps *m) {
     FOLD_TRY(left);
   }
   if (mapped > 0) return fold_ok();
-  return fold_error(FOLD_BAD_INPUT, "no setting of %s matches '%s'", fold_engine_rows[m->subject->engine].title,
-                    m->options->settings);
+  return fold_world_no_setting(m->subject->engine, m->options->settings);
 }
 
 static fold_status print_text(const struct maps *m, FILE *out) {

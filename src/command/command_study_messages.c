@@ -81,8 +81,7 @@ static fold_status probe_one(struct study_command *s, struct fold_probe *p, cons
   if (p->n_subjects == 0)
     return fold_error(FOLD_UNSUPPORTED, "no all-reduce of vectors takes %s", fold_dtype_name(p->dtype));
   fold_status status = fold_probe_run(p, &table, fold_watch_interrupt());
-  if (status.code == FOLD_OK && table.n_rows == 0)
-    status = fold_error(FOLD_BAD_INPUT, "no setting of %s matches '%s'", fold_engine_name(p->engine), p->settings);
+  if (status.code == FOLD_OK && table.n_rows == 0) status = fold_world_no_setting(p->engine, p->settings);
   if (status.code == FOLD_OK) status = tell(s, p, &table);
   int code = status.code == FOLD_OK ? code_of(p, &table) : 0;
   if (code == 1 || *exit_code == 0) *exit_code = code;

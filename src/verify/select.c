@@ -49,32 +49,43 @@ fold_status fold_nothing_judged(const struct fold_selection *selection, const st
   return fold_error(FOLD_UNSUPPORTED, "no claim that was asked for was judged: %s", names);
 }
 
-/* Refuses a glob that matches nothing, and suggests what was meant: a similar name of a case, a fixture or a file, or
- * one in another set. */
+/* What was meant by a glob that matches nothing: the cases whose name it begins, a similar name of a case, a fixture or a
+ * file, or one in another set. */
+static void suggest_fixture(const struct fold_cases *all, const char *word, char meant[160]) {
+  struct fold_near near, first;
+  char head[200], begun[210];
+  snprintf(head, sizeof head, "%.*s", (int)strcspn(word, "/"), word); /* the glob's first part, a fixture's name */
+  snprintf(begun, sizeof begun, "%s/*", word);
+  fold_near_open(&near, word);
+  fold_near_open(&first, head);
+  bool other_set = false, begins = false;
+  for (size_t i = 0; i < all->n; i++) {
+    char fixture[64];
+    other_set |= fold_case_matches(&all->at[i], word);
+    begins |= fold_case_matches(&all->at[i], begun);
+    snprintf(fixture, sizeof fixture, "%.*s", (int)strcspn(all->at[i].name, "/"), all->at[i].name);
+    fold_near_try(&near, fixture);
+    fold_near_try(&first, fixture);
+    fold_near_try(&near, all->at[i].file);
+    if (strchr(word, '/')) fold_near_try(&near, all->at[i].name);
+  }
+  fold_near_text(&near, meant);
+  if (meant[0] == '\0' && strcmp(first.best, head) != 0) fold_near_text(&first, meant);
+  if (begins) snprintf(meant, 160, ": did you mean '%.120s'?", begun);
+  if (other_set) snprintf(meant, 160, ": --set all has it");
+}
+
+/* Refuses a glob that matches nothing. */
 static fold_status no_fixture(const struct fold_selection *selection, const char *glob, int n) {
   struct fold_cases all = {0};
-  struct fold_near near, first;
-  char word[200], head[200], meant[160] = "";
+  char word[200], meant[160] = "";
   snprintf(word, sizeof word, "%.*s", n, glob);
-  snprintf(head, sizeof head, "%.*s", (int)strcspn(word, "/"), word); /* the glob's first part, a fixture's name */
-  if (fold_cases_load(selection->folder, "all", NULL, &all).code == FOLD_OK) {
-    fold_near_open(&near, word);
-    fold_near_open(&first, head);
-    bool other_set = false;
-    for (size_t i = 0; i < all.n; i++) {
-      char fixture[64];
-      other_set |= fold_case_matches(&all.at[i], word);
-      snprintf(fixture, sizeof fixture, "%.*s", (int)strcspn(all.at[i].name, "/"), all.at[i].name);
-      fold_near_try(&near, fixture);
-      fold_near_try(&first, fixture);
-      fold_near_try(&near, all.at[i].file);
-      if (strchr(word, '/')) fold_near_try(&near, all.at[i].name);
-    }
-    fold_near_text(&near, meant);
-    if (meant[0] == '\0' && strcmp(first.best, head) != 0) fold_near_text(&first, meant);
-    if (other_set) snprintf(meant, sizeof meant, ": --set all has it");
-  }
+  fold_status status = fold_cases_load(selection->folder, "all", NULL, &all);
+  if (status.code == FOLD_OK && all.n == 0)
+    status = fold_error(FOLD_BAD_INPUT, "%.150s: no *.ini is in it", fold_path_tail(selection->folder));
+  if (status.code == FOLD_OK) suggest_fixture(&all, word, meant);
   fold_cases_free(&all);
+  FOLD_TRY(status);
   return fold_error(FOLD_BAD_INPUT, "no fixture of the set '%s' in %.100s matches '%.80s'%s", selection->set,
                     fold_path_tail(selection->folder), word, meant);
 }
@@ -145,9 +156,8 @@ static fold_status select_cases(const struct fold_selection *selection, unsigned
   FOLD_TRY((selection->fresh ? fold_cases_load_again : fold_cases_load)(selection->folder, selection->set,
                                                                         selection->fixtures, cases));
   for (size_t i = 0; i < cases->n; i++) FOLD_TRY(check_claims(&cases->at[i]));
-  if (cases->n > 0) return check_globs(selection, cases);
-  const char *globs = selection->fixtures ? selection->fixtures : "*";
-  return no_fixture(selection, globs, (int)strlen(globs));
+  FOLD_TRY(check_globs(selection, cases));
+  return cases->n > 0 ? fold_ok() : no_fixture(selection, "*", 1);
 }
 
 fold_status fold_select_cases(const struct fold_selection *selection, unsigned ranks, struct fold_cases *cases) {

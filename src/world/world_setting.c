@@ -1,10 +1,12 @@
 /* world_setting.c: the table of settings, and how the next world's environment is set. */
 #include "world_setting.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "near.h"
 #include "world.h"
 
 #define NCCL(id, bench, ...)                                                     \
@@ -55,6 +57,20 @@ static const struct fold_world_setting settings[] = {
 const struct fold_world_setting *fold_world_settings(size_t *n) {
   *n = sizeof settings / sizeof *settings;
   return settings;
+}
+
+fold_status fold_world_no_setting(enum fold_engine engine, const char *globs) {
+  char names[300] = "", meant[160];
+  struct fold_near near;
+  fold_near_open(&near, globs);
+  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+    const size_t used = strlen(names);
+    if (settings[i].engine != engine) continue;
+    snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", settings[i].name);
+    fold_near_try(&near, settings[i].name);
+  }
+  return fold_error(FOLD_BAD_INPUT, "no setting of %s matches '%.60s': not one of %s%s", fold_engine_rows[engine].title,
+                    globs, names, fold_near_text(&near, meant));
 }
 
 /* Puts the first n variables back. */

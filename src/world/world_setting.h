@@ -23,6 +23,8 @@ struct fold_world_setting {
 
 /* Both engines' settings, each engine's "default" before its others. */
 const struct fold_world_setting *fold_world_settings(size_t *n);
+/* BAD_INPUT for globs that match no setting of the engine: it names these, and the nearest. */
+fold_status fold_world_no_setting(enum fold_engine engine, const char *globs);
 
 /* fold_setting_enter ends the engine's world and sets the variables for the next one; fold_setting_leave ends that
  * world and puts the variables back. Under "default" the user's own values stay in force. */
