@@ -23,12 +23,11 @@ _foldproof_values() {
       esac
       ;;
     --draw) words='tree text dot svg' ;;
-    --problem) words='sum dot' ;;
-    --op)
+    --problem)
       words='sum prod max min dot'
       [ "$sub" != reveal ] || words='sum dot'
       ;;
-    --ops) words='sum prod max min' list=1 ;;
+    --problems) words='sum prod max min' list=1 ;;
     --claims | -c) words=$(_foldproof_listed claims '/^[a-z]/ && NR > 1 && $1 != "gpu_to_gpu"') list=1 ;;
     --subjects | -s) words=$(_foldproof_listed subjects 'NF') list=1 ;;
     --peer | --same-bits-as) words=$(_foldproof_listed subjects 'NF') ;;
@@ -72,7 +71,8 @@ _foldproof() {
       case $sub in
         gen) words=$(_foldproof_listed generators 'NR > 1') ;;
         order) words=$(_foldproof_listed orders 'NR > 1') ;;
-        reveal | certify) words=$(_foldproof_listed subjects 'NF') ;;
+        verify | bench | record | reveal | certify) words=$(_foldproof_listed subjects 'NF') ;;
+        help) words=$("$command" --help 2>/dev/null | awk '/^  [a-z]/ { print $1 }') ;;
         list) words='subjects claims generators orders fixtures' ;;
         *) kind=f ;;
       esac

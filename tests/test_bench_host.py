@@ -106,7 +106,7 @@ def check_numpy(folder):
 def check_kinds(folder):
     """Each operation and dtype that NumPy has, against results that the bench judges itself."""
     for op in ("sum", "prod", "max", "min"):
-        code, text, timings = bench(folder, "--rows", "3", "--cols", "100", "--op", op, "--dtype", "f16,f32,f64,bf16", "--subjects",
+        code, text, timings = bench(folder, "--rows", "3", "--cols", "100", "--problem", op, "--dtype", "f16,f32,f64,bf16", "--subjects",
                                     "host/pairwise,numpy/*", "--threads", "1")
         expect(code == 0, f"{op}: {code}: {text}")
         expect(text.count("numpy/sum  ") == 3, f"{op}: not once for f16, f32, f64: {text}")
@@ -115,14 +115,14 @@ def check_kinds(folder):
 def check_dot(folder):
     """Two inputs: bytes of both count, NumPy's dot and matmul are given the same ones, and its wrong dot is refuted."""
     for shape in (("--n", "1000"), ("--rows", "3", "--cols", "1000")):
-        code, text, timings = bench(folder, "--op", "dot", "--threads", "1", *shape)
+        code, text, timings = bench(folder, "--problem", "dot", "--threads", "1", *shape)
         expect(code == 0 and ("dot/exact", 1000, 1) in timings, f"{shape}: {code}: {text}")
         for key, line in timings.items():
             if key[0] == "numpy/dot" and not numpy:
                 continue
             expect(line["op"] == "dot" and line["verdict"] == "held" and line["peer"] == "numpy/dot", f"{line}")
             expect(abs(line["bytes_per_second"] * line["median_seconds"] / (4 * 2001 * line["rows"]) - 1) < 1e-9, f"{line}")
-    code, text, _ = bench(folder, "--op", "dot", "--n", "64", "--threads", "1", "--subjects", "numpy/dot", python=PLAYED % "0000c07f")
+    code, text, _ = bench(folder, "--problem", "dot", "--n", "64", "--threads", "1", "--subjects", "numpy/dot", python=PLAYED % "0000c07f")
     expect(code == 1 and "refuted" in text, f"NaN for a dot: {code}: {text}")
     code, text, _ = bench(folder, "--subjects", "dot/*", "--n", "64")
     expect(code == 77 and "no selected subject takes f32 sum" in text, f"dots asked for a sum: {code}: {text}")

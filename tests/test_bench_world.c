@@ -231,7 +231,7 @@ Test(bench_world, bad_words_are_refused) {
       {"bench --engine mpi --link -1", "not a rate"},
       {"bench --engine mpi --memory x", "not a rate"},
       {"study --engine mpi", "--messages"},
-      {"study --messages --engine cuda", "not mpi or nccl"},
+      {"study --messages --engine cuda", "not one of mpi, nccl"},
       {"study --messages --simulate", "excludes"},
       {"study --messages --engine mpi --sizes 0", "from 1"},
   };

@@ -298,7 +298,7 @@ Test(command, a_replay_of_an_array_names_the_array) {
   shell_run(s,
             "$F gen normal --n 100 -o 'a b.npy' && $M verify --subjects mutant/twice --claims bounded --npy 'a b.npy'");
   EXPECT_CODE(s, 1);
-  cr_expect(strstr(s->out, " --npy 'a b.npy' --op 'sum'\n"), "%s", s->out);
+  cr_expect(strstr(s->out, " --npy 'a b.npy' --problem 'sum'\n"), "%s", s->out);
   shell_close(s);
 }
 
@@ -345,7 +345,7 @@ Test(command, rows_without_a_bound_are_counted) {
 static json_t *ask_oracle(struct shell *s, enum fold_dtype dtype, const char *op, size_t n, const double *x) {
   struct array a = {dtype, x};
   cr_assert_eq(fold_npy_write(scratch_path(&s->scratch, "x.npy"), dtype, 1, n, true, fill, &a).code, FOLD_OK);
-  shell_run(s, "$F oracle x.npy --json --check --op %s", op);
+  shell_run(s, "$F oracle x.npy --json --check --problem %s", op);
   EXPECT_CODE(s, 0);
   json_error_t error;
   json_t *answer = json_loads(s->out, 0, &error);
@@ -365,7 +365,7 @@ Test(command, the_oracle_knows_dot_products) {
   static const double xy[2][3] = {{1e8, 1, -1e8}, {1e8, 1, 1e8}};
   struct array a = {FOLD_F64, xy[0]};
   cr_assert_eq(fold_npy_write(scratch_path(&s->scratch, "xy.npy"), FOLD_F64, 2, 3, false, fill, &a).code, FOLD_OK);
-  shell_run(s, "$F oracle xy.npy --json --check --op dot");
+  shell_run(s, "$F oracle xy.npy --json --check --problem dot");
   cr_assert_eq(s->code, 0, "%s", s->err);
   json_t *answer = json_loads(s->out, 0, NULL);
   cr_expect_str_eq(json_string_value(json_object_get(answer, "exact")), "1");
@@ -374,9 +374,9 @@ Test(command, the_oracle_knows_dot_products) {
   cr_expect(json_is_true(json_object_get(answer, "agrees")));
   json_decref(answer);
   cr_assert_eq(fold_npy_write(scratch_path(&s->scratch, "xy.npy"), FOLD_F64, 1, 3, true, fill, &a).code, FOLD_OK);
-  shell_run(s, "$F oracle xy.npy --op dot");
+  shell_run(s, "$F oracle xy.npy --problem dot");
   cr_expect(s->code == 2 && strstr(s->err, "2 inputs"), "%s", s->err);
-  shell_run(s, "$F verify --engine host --npy xy.npy --op dot");
+  shell_run(s, "$F verify --engine host --npy xy.npy --problem dot");
   cr_expect(s->code == 2 && strstr(s->err, "2 inputs"), "%s", s->err);
   shell_close(s);
 }

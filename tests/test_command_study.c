@@ -14,7 +14,7 @@ Test(command_study, exit_codes_follow_the_contract) {
   } rows[] = {
       {"$F study --help", 0},
       {"$F study --sizes 33", 0},
-      {"$F study --sizes 0,1,2 --dtypes f16,f64 --ops sum,max --generators normal,inf_both", 0},
+      {"$F study --sizes 0,1,2 --dtypes f16,f64 --problems sum,max --generators normal,inf_both", 0},
       {"$M study --sizes 33 --generators normal", 99}, /* its registry holds subjects whose machine fails */
   };
   struct shell *s = shell_open();
@@ -158,7 +158,7 @@ Test(command_study, bad_input_is_refused) {
     const char *options, *word;
   } rows[] = {
       {"--sizes x", "not a whole number"},
-      {"--sizes 1e30", "not a whole number"},
+      {"--sizes 1e30", "--sizes 1e30: at most"},
       {"--sizes ''", "empty"},
       {"--sizes 5,5", "twice"},
       {"--sizes 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17", "at most"},
@@ -166,13 +166,13 @@ Test(command_study, bad_input_is_refused) {
       {"--generators normal,nosuch", "nosuch"},
       {"--generators ''", "empty"},
       {"--dtypes f8", "--dtypes f8: not one of"},
-      {"--ops plus", "--ops plus: not one of"},
+      {"--problems plus", "--problems plus: not one of"},
       {"--dtypes ''", "empty"},
-      {"--ops mean", "mean"},
+      {"--problems mean", "mean"},
       {"--seed -1", "not a whole number"},
       {"--simulate --sizes 1", "2 to 65536"},
       {"--simulate --sizes 2^17", "2 to 65536"},
-      {"--simulate --ops max", "sums"},
+      {"--simulate --problems max", "sums"},
       {"--simulate --full", "exclude"},
       {"stray", ""},
       {"--sizes 10 --jsonl nosuch/x.jsonl", "nosuch/x.jsonl"},

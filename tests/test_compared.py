@@ -208,7 +208,7 @@ def check_rerun(folder):
     _, said = run("rerun", "t", cwd=folder, code=77)
     expect("^nothing could be run again: no subject of the records is here", said)
     run("gen", "normal", "-n", "1000", "-o", "x.npy", cwd=folder, code=0)
-    run("record", "-s", "host/numpy", "--npy", "x.npy", "--op", "max", "--jsonl", "t", cwd=folder, code=0)
+    run("record", "-s", "host/numpy", "--npy", "x.npy", "--problem", "max", "--jsonl", "t", cwd=folder, code=0)
     _, said = run("rerun", "t", cwd=folder, code=0)
     expect("^1 agree", said)
     (folder / "mine.py").write_text(GUEST)

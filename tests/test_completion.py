@@ -39,13 +39,17 @@ def test_what_is_offered():
         (["bench", "--dtype", "=", "f64,f16,f"], "f64,f16,f32"),
         (["bench", "--dtype=f64,b"], "--dtype=f64,bf16"),
         (["gen", "normal", "--dtype", "f32,"], ""),
-        (["study", "--ops", "sum,p"], "sum,prod"),
-        (["reveal", "--op", "d"], "dot"),
+        (["study", "--problems", "sum,p"], "sum,prod"),
+        (["reveal", "--problem", "d"], "dot"),
         (["verify", "--claims", "bounded,run_to"], "bounded,run_to_run"),
         (["verify", "-s", "host/seq,host/pairw"], "host/seq,host/pairwise"),
         (["verify", "--fixtures", "subnormals"], "subnormals"),
         (["verify", "--fixtures", "subnormals,both_z"], "subnormals,both_zeros"),
         (["reveal", "host/pairw"], "host/pairwise"),
+        (["verify", "host/pairw"], "host/pairwise"),
+        (["record", "host/seq", "host/pairw"], "host/pairwise"),
+        (["bench", "host/pairw"], "host/pairwise"),
+        (["help", "verif"], "verify"),
         # An option with a number of its own: nothing, and no file's name.
         (["verify", "--repeats", ""], ""),
         (["verify", "--repeats", "=", ""], ""),
@@ -77,7 +81,7 @@ def test_options_are_those_of_help():
 
 def test_no_value_is_refused():
     rows = [("report", "--format", ["/dev/null"]), ("reveal", "--format", ["host/no"]), ("verify", "--set", ["--subjects", "no"])]
-    rows += [("bench", "--dtype", ["--iterations", "x"]), ("order", "--draw", ["no"]), ("study", "--ops", ["--sizes", "x"])]
+    rows += [("bench", "--dtype", ["--iterations", "x"]), ("order", "--draw", ["no"]), ("study", "--problems", ["--sizes", "x"])]
     for command, option, rest in rows:
         for value in offered(command, option, ""):
             ran = subprocess.run([foldproof, command, f"{option}={value}", *rest], capture_output=True, text=True, timeout=30, check=False)

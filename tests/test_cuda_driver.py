@@ -53,7 +53,7 @@ with tempfile.TemporaryDirectory() as folder:
     text = pathlib.Path(folder, "one.npy").read_bytes()
     head = text[:text.index(b"\n") + 1]
     array.write_bytes(head.replace(b"(400000,), }  ", b"(2,200000), } ") + text[len(head):])
-    code, out = verify("dots", "--npy", str(array), "--op", "dot")
+    code, out = verify("dots", "--npy", str(array), "--problem", "dot")
     assert code == 0 and re.search(r"\n[1-9]\d* held, 0 refuted, 0 skipped", out), (code, out)
 
     # What is wrong is refuted for what is wrong.

@@ -40,12 +40,28 @@ def check_version():
         assert run(*words)[0] == said, words
 
 
-def check_old_name():
-    """`judge` still works, and is not listed."""
+def check_old_names():
+    """They still work, and are not listed."""
     assert "recheck" in COMMANDS and "judge" not in COMMANDS, COMMANDS
     assert run("judge", "--help") == run("recheck", "--help")
+    for words in ("oracle", "x.npy", "--op"), ("verify", "--op"), ("list", "fixtures", "--op"), ("record", "--op"), ("bench", "--op"), ("reveal", "--op"), ("study", "--ops"):
+        assert words[-1] not in run(words[0], "--help")[0], words
+        assert "did you mean 'sum'?" in run(*words, "sume", code=2)[1], words
 
 
-for check in (check_ways_to_ask, check_version, check_old_name):
+def check_subjects():
+    """Subjects need no option, as in reveal and certify."""
+    case = ("--fixtures", "normal/f32/sum/1x33/seed1")
+    for words, pattern in ((("verify", *case), r"^(\S+ on host)$"), (("record", *case), r'"subject":"([^"]*)"')):
+        wanted = re.findall(pattern, run(*words, "--subjects", "host/pairwise,host/[kn]*")[0], re.M)
+        assert len(set(wanted)) > 2, (words, wanted)
+        for given in (("host/pairwise", "host/[kn]*"), ("host/pairwise,host/[kn]*",), ("-s", "host/pairwise", "host/[kn]*")):
+            got = re.findall(pattern, run(*words, *given)[0], re.M)
+            assert set(got) == set(wanted), (words, given, got, wanted)
+    for given in ("host/kahan", "nosuch"), ("-s", "nosuch", "host/kahan"):
+        assert "no subject on host matches 'nosuch'" in run("bench", "--engine", "host", *given, code=2)[1]
+
+
+for check in (check_ways_to_ask, check_version, check_old_names, check_subjects):
     check()
 print("ok")

@@ -167,6 +167,6 @@ Test(known, an_array_is_spread_over_the_ranks) {
   setenv("SHIM", "sums", 1);
   shell_run(s, "$F verify --engine mpi --ranks 2 --npy x.npy --subjects mpi/sum --claims bounded");
   expect_verdict(s, 1, "x.npy/f32/sum/5x3/ranks2");
-  expect_verdict(s, 1, " --npy 'x.npy' --op 'sum' --ranks '2'\n");
+  expect_verdict(s, 1, " --npy 'x.npy' --problem 'sum' --ranks '2'\n");
   shell_close(s);
 }

@@ -10,7 +10,7 @@ Test(report, replay_commands_are_quoted) {
   char *text = fold_text_replay(record);
   cr_expect_str_eq(text,
                    "foldproof verify --subjects 'a'\\''b' --engine 'host' --claims 'bounded' --probe --npy "
-                   "'a b'\\''; rm x' --op 'sum'");
+                   "'a b'\\''; rm x' --problem 'sum'");
   free(text);
   json_object_set_new(record, "case", json_string("normal/f32/sum/1x3/seed1"));
   json_object_set_new(record, "asked",

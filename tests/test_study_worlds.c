@@ -358,10 +358,10 @@ Test(study_worlds, bad_words_are_refused) {
       {"--worlds --simulate", "excludes"},
       {"--worlds --messages", "excludes"},
       {"--worlds --full", "excludes"},
-      {"--worlds --ops prod", "sums only"},
+      {"--worlds --problems prod", "sums only"},
       {"--worlds --sizes 0", "from 1"},
       {"--worlds --settings ring", "--settings needs --messages"},
-      {"--worlds --engine cuda", "not mpi or nccl"},
+      {"--worlds --engine cuda", "not one of mpi, nccl"},
       {"--worlds --generators nosuch", "no generator"},
   };
   struct shell *s = shell_open();

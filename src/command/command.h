@@ -38,6 +38,7 @@ struct fold_selection_options {
   bool loaded;                     /* `registry` holds guests */
   char *claims;                    /* the claims that are asked for, as the user names them */
   double ulps;                     /* of --ulps */
+  char *subjects;                  /* those that are named without an option */
   char *expanded;                  /* the claims, with presets replaced by what they stand for */
   const char *npy[64], *given[18]; /* files; names of the options that were given, each once */
   size_t n_given;
@@ -70,12 +71,10 @@ extern const struct argp_child fold_world_child[2];
 int fold_print_error(const char *program, fold_status status);
 /* Flushes standard output; if that fails, an exit code 0 becomes 99. */
 int fold_finish_output(const char *program, int exit_code);
-/* `text`, which names a file or a program; the empty text ends the program with one line and exit code 2, before
- * anything is run whose results could not be written. */
-char *fold_option_named(struct argp_state *state, const char *option, char *text);
-/* An unsigned number ("4096", "1e6", "2^20") up to `most`. Anything else ends the program with one line and exit code
- * 2. */
-uint64_t fold_option_number(struct argp_state *state, const char *option, const char *text, uint64_t most);
+/* An unsigned number ("4096", "1e6", "2^20") from `least` to `most`. Anything else ends the program with one line and
+ * exit code 2. */
+uint64_t fold_option_number(struct argp_state *state, const char *option, const char *text, uint64_t least,
+                            uint64_t most);
 int fold_option_dtype(struct argp_state *state, const char *option, const char *text);
 int fold_option_engine(struct argp_state *state, const char *option, const char *text);
 /* Ends the program with one line and exit code 2: "OPTION TEXT: not one of a, b, c", and the one that was perhaps
@@ -83,15 +82,17 @@ int fold_option_engine(struct argp_state *state, const char *option, const char 
 void fold_option_refuse(struct argp_state *state, const char *option, const char *text, const char *const names[]);
 /* Says how to list the generators, and which of them the word perhaps meant. */
 const char *fold_option_generator(const char *word, char text[240]);
+/* Adds a pattern that stands without an option to the list *subjects, which is then *added, for the caller to free. */
+void fold_option_add_subject(struct argp_state *state, const char **subjects, char **added, const char *pattern);
 int fold_option_op(struct argp_state *state, const char *option, const char *text);
 const struct fold_problem *fold_option_problem(struct argp_state *state, const char *text);
-/* Sets a variable of setting.h, so that new processes have it too; 0 is refused. */
+/* Sets a variable of setting.h, so that new processes have it too: a number from 1 to `most`. */
 void fold_option_set_number(struct argp_state *state, const char *option, const char *text, uint64_t most,
                             const char *variable);
 /* Comma-separated lists of at least one item; `list` is changed. fold_option_numbers returns how many numbers there
  * are, at most `room`; fold_option_names returns a mask of the bits that parse_name gives. */
-size_t fold_option_numbers(struct argp_state *state, const char *option, char *list, uint64_t most, uint64_t *numbers,
-                           size_t room);
+size_t fold_option_numbers(struct argp_state *state, const char *option, char *list, uint64_t least, uint64_t most,
+                           uint64_t *numbers, size_t room);
 unsigned fold_option_mask(struct argp_state *state, const char *option, char *list,
                           int (*parse_name)(struct argp_state *, const char *, const char *));
 

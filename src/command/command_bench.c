@@ -142,17 +142,15 @@ static fold_status check_subjects(const struct bench_command *b, const struct fo
   return status;
 }
 
-int fold_command_bench(int argc, char **argv, const struct fold_registry *registry) {
-  struct bench_command b;
-  fold_bench_parse(&b, argc, argv);
+static int bench(struct bench_command *b, char **argv, const struct fold_registry *registry) {
   fold_end_in_time();
-  const bool collective = fold_engine_has_ranks(b.engine);
-  const struct bench_outcome *outcome = &b.outcome;
-  fold_status status = fold_bench_ready(b.engine);
-  if (status.code == FOLD_OK) status = check_subjects(&b, registry);
-  if (status.code == FOLD_OK) status = fold_measuring_open(&b.measuring, b.jsonl);
-  if (status.code == FOLD_OK) status = collective ? fold_bench_collectives(&b, registry) : bench_all(&b, registry);
-  status = fold_measuring_close(&b.measuring, argv[0], status);
+  const bool collective = fold_engine_has_ranks(b->engine);
+  const struct bench_outcome *outcome = &b->outcome;
+  fold_status status = fold_bench_ready(b->engine);
+  if (status.code == FOLD_OK) status = check_subjects(b, registry);
+  if (status.code == FOLD_OK) status = fold_measuring_open(&b->measuring, b->jsonl);
+  if (status.code == FOLD_OK) status = collective ? fold_bench_collectives(b, registry) : bench_all(b, registry);
+  status = fold_measuring_close(&b->measuring, argv[0], status);
   if (status.code == FOLD_UNSUPPORTED)
     fprintf(stderr, "%s: skipped%s\n", argv[0], collective ? "" : "; --engine host times subjects on the host");
   if (status.code != FOLD_OK) return fold_print_error(argv[0], status);
@@ -160,4 +158,12 @@ int fold_command_bench(int argc, char **argv, const struct fold_registry *regist
   if (outcome->refuted || outcome->implausible) return 1;
   /* noise refutes nothing: if no timing could be judged, the bench was skipped */
   return outcome->broken || *fold_watch_interrupt() ? 99 : outcome->timed > outcome->noisy ? 0 : 77;
+}
+
+int fold_command_bench(int argc, char **argv, const struct fold_registry *registry) {
+  struct bench_command b;
+  fold_bench_parse(&b, argc, argv);
+  const int exit_code = bench(&b, argv, registry);
+  free(b.subjects);
+  return exit_code;
 }

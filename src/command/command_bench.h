@@ -25,6 +25,7 @@ struct bench_command {
   uint64_t threads[FOLD_BENCH_SIZES]; /* host: 1 and all threads, unless the user chooses */
   size_t n_threads;
   const char *generator, *jsonl;
+  char *subjects;  /* those that are named without an option */
   bool peer_named; /* the user named the peer, so that the name may be wrong */
   /* For collectives: */
   enum fold_engine engine;

@@ -6,7 +6,20 @@
 
 #include "command_bench.h"
 
-enum { N = 'n', SUBJECTS = 's', ROWS = 0x200, COLS, DTYPE, OP, ITERATIONS, SEED, GENERATOR, PEER, JSONL, UNVERIFIED };
+enum {
+  N = 'n',
+  SUBJECTS = 's',
+  ROWS = 0x200,
+  COLS,
+  DTYPE,
+  PROBLEM,
+  ITERATIONS,
+  SEED,
+  GENERATOR,
+  PEER,
+  JSONL,
+  UNVERIFIED
+};
 enum { ENGINE = 0x220, THREADS, WHAT, WORKERS, BYTES, SETTINGS, LINK, MEMORY };
 /* Nine runs: the spreads of two equal sets of nine do not overlap by chance once in 600 times; with seven runs, once in
  * 70. */
@@ -22,7 +35,9 @@ static const struct argp_option options[] = {
     {"rows", ROWS, "R", 0, "rows, with --cols", 1},
     {"cols", COLS, "C", 0, "columns, with --rows", 1},
     {"dtype", DTYPE, "LIST", 0, "dtypes (f32)", 1},
-    {"op", OP, "OP", 0, "sum (the default), prod, max, min; on cuda and host also dot, of two inputs", 1},
+    {"problem", PROBLEM, "PROBLEM", 0, "sum (the default), prod, max, min; on cuda and host also dot, of two inputs",
+     1},
+    {"op", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 1},
     {"generator", GENERATOR, "NAME", 0, "what the inputs hold (normal)", 1},
     {"iterations", ITERATIONS, "N", 0,
      "timed runs of each subject and size (51; host: 11). The least is 3; for a collective it is 9", 1},
@@ -47,10 +62,9 @@ static const struct argp_option options[] = {
 
 /* Sorts the numbers of ranks and removes repetitions. Speed-ups are relative to the first world with one rank. */
 static void parse_workers(struct bench_command *b, char *arg, struct argp_state *state) {
-  b->n_workers = fold_option_numbers(state, "--workers", arg, 1024, b->workers, FOLD_BENCH_SIZES);
+  b->n_workers = fold_option_numbers(state, "--workers", arg, 1, 1024, b->workers, FOLD_BENCH_SIZES);
   for (size_t k = 0; k < b->n_workers; k++)
-    if (b->workers[k] == 0 || (k > 0 && b->workers[k] <= b->workers[k - 1]))
-      argp_failure(state, 2, 0, "--workers: numbers of ranks, from 1 on and rising");
+    if (k > 0 && b->workers[k] <= b->workers[k - 1]) argp_failure(state, 2, 0, "--workers: rising numbers of ranks");
 }
 
 static int parse_what(struct argp_state *state, const char *option, const char *name) {
@@ -73,11 +87,9 @@ static double parse_rate(const char *option, const char *text, struct argp_state
 static void check_kind(const struct bench_command *b, struct argp_state *state) {
   bool collective = fold_engine_has_ranks(b->engine);
   if (b->n_threads && !fold_engine_is_here(b->engine)) argp_failure(state, 2, 0, "--threads is for --engine host");
-  for (size_t k = 0; k < b->n_threads; k++)
-    if (b->threads[k] == 0) argp_failure(state, 2, 0, "--threads: at least 1");
   if (collective && (b->rows || b->cols)) argp_failure(state, 2, 0, "--rows and --cols are for --engine cuda and host");
   if (collective && b->problem->inputs > 1)
-    argp_failure(state, 2, 0, "--op %s is for --engine cuda and host", b->problem->name);
+    argp_failure(state, 2, 0, "--problem %s is for --engine cuda and host", b->problem->name);
   if (collective && b->options.iterations > 0 && b->options.iterations < LEAST_RUNS)
     argp_failure(state, 2, 0, "--iterations: at least %d of a collective, whose spreads are judged", LEAST_RUNS);
   if (collective && b->options.peer)
@@ -85,7 +97,7 @@ static void check_kind(const struct bench_command *b, struct argp_state *state) 
   if (!collective && (b->n_workers || b->n_bytes || b->settings || b->what || !isnan(b->link) || !isnan(b->memory)))
     argp_failure(state, 2, 0, "--what, --workers, --bytes, --settings, --link and --memory need --engine mpi or nccl");
   for (size_t k = 0; k < b->n_bytes; k++)
-    if (b->bytes[k] < 8 || b->bytes[k] % 8) argp_failure(state, 2, 0, "--bytes: multiples of 8, from 8 on");
+    if (b->bytes[k] % 8) argp_failure(state, 2, 0, "--bytes: multiples of 8");
 }
 
 static void check_options(struct bench_command *b, struct argp_state *state) {
@@ -114,14 +126,15 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   struct bench_command *b = state->input;
   switch (key) {
     case SUBJECTS: b->options.subjects = arg; return 0;
+    case ARGP_KEY_ARG: fold_option_add_subject(state, &b->options.subjects, &b->subjects, arg); return 0;
     case N:
-      b->n_sizes = fold_option_numbers(state, "--n", arg, UINT64_C(1) << MOST_TERMS, b->sizes, FOLD_BENCH_SIZES);
+      b->n_sizes = fold_option_numbers(state, "--n", arg, 0, UINT64_C(1) << MOST_TERMS, b->sizes, FOLD_BENCH_SIZES);
       return 0;
     case BYTES:
-      b->n_bytes = fold_option_numbers(state, "--bytes", arg, UINT64_C(1) << MOST_BYTES, b->bytes, FOLD_BENCH_SIZES);
+      b->n_bytes = fold_option_numbers(state, "--bytes", arg, 8, UINT64_C(1) << MOST_BYTES, b->bytes, FOLD_BENCH_SIZES);
       return 0;
     case THREADS:
-      b->n_threads = fold_option_numbers(state, "--threads", arg, 1024, b->threads, FOLD_BENCH_SIZES);
+      b->n_threads = fold_option_numbers(state, "--threads", arg, 1, 1024, b->threads, FOLD_BENCH_SIZES);
       return 0;
     case WORKERS: parse_workers(b, arg, state); return 0;
     case WHAT: b->what = fold_option_mask(state, "--what", arg, parse_what); return 0;
@@ -129,18 +142,17 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case LINK: b->link = parse_rate("--link", arg, state); return 0;
     case MEMORY: b->memory = parse_rate("--memory", arg, state); return 0;
     case ENGINE: b->engine = (enum fold_engine)fold_option_engine(state, "--engine", arg); return 0;
-    case ROWS: b->rows = fold_option_number(state, "--rows", arg, UINT64_C(1) << MOST_TERMS); return 0;
-    case COLS: b->cols = fold_option_number(state, "--cols", arg, UINT64_C(1) << MOST_TERMS); return 0;
+    case ROWS: b->rows = fold_option_number(state, "--rows", arg, 1, UINT64_C(1) << MOST_TERMS); return 0;
+    case COLS: b->cols = fold_option_number(state, "--cols", arg, 1, UINT64_C(1) << MOST_TERMS); return 0;
     case DTYPE: b->dtypes = fold_option_mask(state, "--dtype", arg, fold_option_dtype); return 0;
-    case OP: b->problem = fold_option_problem(state, arg); return 0;
+    case PROBLEM: b->problem = fold_option_problem(state, arg); return 0;
     case GENERATOR: b->generator = arg; return 0;
     case ITERATIONS:
-      b->options.iterations = (unsigned)fold_option_number(state, "--iterations", arg, 100000);
-      if (b->options.iterations < 3) argp_failure(state, 2, 0, "--iterations: at least 3");
+      b->options.iterations = (unsigned)fold_option_number(state, "--iterations", arg, 3, 100000);
       return 0;
-    case SEED: b->options.seed = fold_option_number(state, "--seed", arg, INT64_MAX); return 0;
+    case SEED: b->options.seed = fold_option_number(state, "--seed", arg, 0, INT64_MAX); return 0;
     case PEER: b->options.peer = arg, b->peer_named = true; return 0;
-    case JSONL: b->jsonl = fold_option_named(state, "--jsonl", arg); return 0;
+    case JSONL: b->jsonl = arg; return 0;
     case UNVERIFIED: b->options.verify = false; return 0;
     case ARGP_KEY_END: check_options(b, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -151,6 +163,7 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .children = fold_world_child,
+    .args_doc = "[SUBJECT...]",
     .doc =
         "Time CUDA subjects, host subjects and NumPy, or collectives over ranks, each judged first.\vOn a GPU, times "
         "are medians of CUDA events. Inputs of up to 8 MiB run in a CUDA graph of 32 calls, and the time is divided by "

@@ -29,7 +29,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &c->one; return 0;
     case FIXTURES: c->fixtures = arg; return 0;
     case FOLDER: c->folder = arg; return 0;
-    case OUTPUT: c->output = fold_option_named(state, "--output", arg); return 0;
+    case OUTPUT: c->output = arg; return 0;
     case ARGP_KEY_END:
       if (!c->fixtures) argp_failure(state, 2, 0, "--fixtures names the case");
       return 0;

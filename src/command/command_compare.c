@@ -64,12 +64,12 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       if (!fold_compare_knows_claim(arg))
         fold_option_refuse(state, "--claim", arg, (const char *const[]){"gpu_to_gpu", "run_to_run", NULL});
       return 0;
-    case JSONL: c->jsonl = fold_option_named(state, "--jsonl", arg); return 0;
+    case JSONL: c->jsonl = arg; return 0;
     case SUBSET: c->comparison.subset = true; return 0;
     case ACROSS: read_across(c, state, arg); return 0;
     case REGRESSIONS: c->regressions = true; return 0;
     case FOLDER: c->folder = arg; return 0;
-    case OUTPUT: c->output = fold_option_named(state, "--output", arg); return 0;
+    case OUTPUT: c->output = arg; return 0;
     case FORMAT:
       for (c->format = 0; formats[c->format] && strcmp(formats[c->format], arg) != 0;) c->format++;
       if (!formats[c->format]) fold_option_refuse(state, "--format", arg, formats);

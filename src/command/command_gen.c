@@ -12,7 +12,7 @@ struct gen {
   struct fold_source source;
   const char *generator, *path;
   uint64_t rows, cols;
-  bool flat;
+  bool flat, says_n;
 };
 
 static const struct argp_option options[] = {
@@ -40,6 +40,7 @@ static void check_options(struct gen *g, struct argp_state *state) {
     argp_failure(state, 2, 0, "no generator '%s': %s", g->generator,
                  fold_option_generator(g->generator, (char[240]){0}));
   if (!g->path) argp_failure(state, 2, 0, "--output is missing");
+  if (g->says_n && !g->flat) argp_failure(state, 2, 0, "--n and --rows or --cols exclude each other");
   if (g->cols == UINT64_MAX) argp_failure(state, 2, 0, "--n, or --rows and --cols, is missing");
   if (g->cols && g->rows > (UINT64_C(1) << MOST) / g->cols) argp_failure(state, 2, 0, "over 2^%d elements", MOST);
   g->source.generator = found;
@@ -50,13 +51,13 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   struct gen *g = state->input;
   uint64_t most = UINT64_C(1) << MOST;
   switch (key) {
-    case N: g->cols = fold_option_number(state, "--n", arg, most); return 0;
-    case ROWS: g->rows = fold_option_number(state, "--rows", arg, most), g->flat = false; return 0;
-    case COLS: g->cols = fold_option_number(state, "--cols", arg, most), g->flat = false; return 0;
+    case N: g->cols = fold_option_number(state, "--n", arg, 0, most), g->says_n = true; return 0;
+    case ROWS: g->rows = fold_option_number(state, "--rows", arg, 0, most), g->flat = false; return 0;
+    case COLS: g->cols = fold_option_number(state, "--cols", arg, 0, most), g->flat = false; return 0;
     case DTYPE: g->source.dtype = (enum fold_dtype)fold_option_dtype(state, "--dtype", arg); return 0;
-    case SEED: g->source.seed = fold_option_number(state, "--seed", arg, INT64_MAX); return 0;
+    case SEED: g->source.seed = fold_option_number(state, "--seed", arg, 0, INT64_MAX); return 0;
     case CONDITION: parse_condition(g, arg, state); return 0;
-    case OUT: g->path = fold_option_named(state, "--output", arg); return 0;
+    case OUT: g->path = arg; return 0;
     case ARGP_KEY_ARG:
       if (g->generator) return ARGP_ERR_UNKNOWN;
       g->generator = arg;

@@ -1,6 +1,8 @@
-/* command_help.c: --help, -h, --usage and --version of every command. argp's own options are left out, because they have no -h. */
+/* command_help.c: what every command line has: --help, -h, --usage, --version, and no empty words. argp's own options are left out,
+ * because they have no -h. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "build.h"
 #include "command.h"
@@ -15,6 +17,22 @@ static const struct argp_option options[] = {
     {"version", VERSION, NULL, 0, "print the version and the commit", -1},
     {0},
 };
+
+static bool is_empty(const char *text) { return text[strspn(text, " \t\n,")] == '\0'; }
+
+/* No option takes an empty word, and no argument is one: mostly it is a variable of the shell that is not set. */
+static void refuse_empty(int argc, char **argv) {
+  for (int i = 1; i < argc; i++) {
+    const char *word = argv[i], *before = i > 1 && *argv[i - 1] == '-' ? argv[i - 1] : "", *equals = strchr(word, '=');
+    if (strncmp(word, "--", 2) == 0 && equals && is_empty(equals + 1))
+      fprintf(stderr, "%s: %.*s '%s': it is empty\n", argv[0], (int)(equals - word), word, equals + 1);
+    else if (is_empty(word))
+      fprintf(stderr, "%s: %s%s'%s': it is empty\n", argv[0], before, *before ? " " : "", word);
+    else
+      continue;
+    exit(argp_err_exit_status);
+  }
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
   (void)arg;
@@ -37,5 +55,6 @@ const char *fold_version_text(void) {
 void fold_help_parse(const struct argp *argp, int argc, char **argv, void *input) {
   const struct argp_child children[] = {{argp, 0, NULL, 0}, {0}};
   const struct argp whole = {.options = options, .parser = parse, .children = children};
+  refuse_empty(argc, argv);
   argp_parse(&whole, argc, argv, ARGP_NO_HELP, NULL, input);
 }

@@ -6,7 +6,7 @@
 
 /* "foldproof 0.2.0 (commit 0123456789ab)"; "unknown" where the build knew no commit. */
 const char *fold_version_text(void);
-/* argp_parse with --help, -h, --usage and --version, each of which ends the process. */
+/* argp_parse with --help, -h, --usage and --version, each of which ends the process, as an empty word does. */
 void fold_help_parse(const struct argp *argp, int argc, char **argv, void *input);
 
 #endif

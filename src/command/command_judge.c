@@ -23,6 +23,7 @@ static const struct argp_option options[] = {
     {"jsonl", JSONL, "FILE", 0, "write a record of each verdict, as JSON lines", 0},
     {"quiet", QUIET, NULL, 0, "print only the summary, and what contradicts or differs", 0},
     {"bless", BLESS, NULL, 0, "with --golden: keep the results there (see record --bless)", 3},
+    {"update", 0, NULL, OPTION_ALIAS, NULL, 3},
     {"dirty", DIRTY, NULL, 0,
      "with --bless: allow a source with changes or files that are not committed, or of no known commit", 3},
     {0},
@@ -32,7 +33,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   struct fold_judge *j = state->input;
   switch (key) {
     case FOLDER: j->folder = arg; return 0;
-    case JSONL: j->jsonl = fold_option_named(state, "--jsonl", arg); return 0;
+    case JSONL: j->jsonl = arg; return 0;
     case QUIET: j->quiet = true; return 0;
     case BLESS: j->keeping.bless = true; return 0;
     case DIRTY: j->keeping.dirty = true; return 0;

@@ -187,7 +187,7 @@ static fold_status print_list(struct list *l, const char *program, const struct 
       {"claims", list_claims, {"claims", "subjects", "engine", "guest", "exec"}},
       {"generators", list_generators, {0}},
       {"orders", list_orders, {0}},
-      {"fixtures", list_fixtures, {"fixtures", "set", "fixture-folder", "npy", "op"}},
+      {"fixtures", list_fixtures, {"fixtures", "set", "fixture-folder", "npy", "problem"}},
   };
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
     if (strcmp(l->what, lists[i].name)) continue;

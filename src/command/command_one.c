@@ -25,7 +25,6 @@ static const struct argp_option options[] = {
 };
 
 static void add_guest(struct fold_one *one, const struct fold_door *door, char *what, struct argp_state *state) {
-  fold_option_named(state, door->option, what);
   if (one->n_guests == FOLD_GUESTS_MOST) argp_failure(state, 2, 0, "at most %d guests", FOLD_GUESTS_MOST);
   one->guests[one->n_guests++] = (struct fold_guest){.door = door, .what = what};
 }

@@ -1,28 +1,44 @@
 /* command_option.c: values of options that several subcommands take; a bad one ends the program with one line and
  * exit code 2. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
 #include "number.h"
 
-/* A power as in fixture files (number.h), without sums and ranges. False if it is none or is above 2^63. */
-static bool parse_number(const char *text, uint64_t *value) {
-  uint64_t last;
-  return text[strspn(text, "0123456789e^")] == '\0' && fold_number_range(text, value, &last) == NULL &&
-         *value >> 63 == 0;
-}
-
-char *fold_option_named(struct argp_state *state, const char *option, char *text) {
-  if (text[strspn(text, " \t\n")] == '\0') argp_failure(state, 2, 0, "%s '%s': it names nothing", option, text);
-  return text;
-}
-
-uint64_t fold_option_number(struct argp_state *state, const char *option, const char *text, uint64_t most) {
-  uint64_t value = 0;
-  if (!parse_number(text, &value) || value > most)
-    argp_failure(state, 2, 0, "%s %s: not a whole number from 0 to %llu", option, text, (unsigned long long)most);
+uint64_t fold_option_number(struct argp_state *state, const char *option, const char *text, uint64_t least,
+                            uint64_t most) {
+  /* A power as in fixture files (number.h), without sums and ranges. */
+  uint64_t value = 0, last;
+  const bool is_power = text[strspn(text, "0123456789e^")] == '\0';
+  const char *wrong = is_power ? fold_number_range(text, &value, &last) : fold_number_malformed;
+  if (wrong == fold_number_too_large || (!wrong && value > most))
+    argp_failure(state, 2, 0, "%s %s: at most %llu", option, text, (unsigned long long)most);
+  if (wrong)
+    argp_failure(state, 2, 0, "%s %s: not a whole number from %llu to %llu", option, text, (unsigned long long)least,
+                 (unsigned long long)most);
+  if (value < least) argp_failure(state, 2, 0, "%s %s: at least %llu", option, text, (unsigned long long)least);
   return value;
+}
+
+/* A file that an option takes is often given without the option. */
+static void refuse_file(struct argp_state *state, const char *word) {
+  static const char *const options[][2] = {{".npy", "--npy"}, {".so", "--guest"}, {".jsonl", "--jsonl"}};
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    const char *end = strrchr(word, '.');
+    if (end && strcmp(end, options[i][0]) == 0)
+      argp_failure(state, 2, 0, "'%s' is a file and no subject: did you mean %s %s?", word, options[i][1], word);
+  }
+}
+
+void fold_option_add_subject(struct argp_state *state, const char **subjects, char **added, const char *pattern) {
+  char *joined = NULL;
+  refuse_file(state, pattern);
+  if (asprintf(&joined, "%s%s%s", *subjects ? *subjects : "", *subjects ? "," : "", pattern) < 0)
+    argp_failure(state, 99, 0, "not enough memory for a list of subjects");
+  free(*added);
+  *subjects = *added = joined;
 }
 
 void fold_option_refuse(struct argp_state *state, const char *option, const char *text, const char *const names[]) {
@@ -76,27 +92,25 @@ const struct fold_problem *fold_option_problem(struct argp_state *state, const c
   const struct fold_problem *problem = fold_problem_find(text);
   const char *names[FOLD_PROBLEMS + 1] = {NULL};
   for (int p = 0; p < FOLD_PROBLEMS; p++) names[p] = fold_problem((enum fold_problem_id)p)->name;
-  if (!problem) fold_option_refuse(state, "--op", text, names);
+  if (!problem) fold_option_refuse(state, "--problem", text, names);
   return problem;
 }
 
-size_t fold_option_numbers(struct argp_state *state, const char *option, char *list, uint64_t most, uint64_t *numbers,
-                           size_t room) {
+size_t fold_option_numbers(struct argp_state *state, const char *option, char *list, uint64_t least, uint64_t most,
+                           uint64_t *numbers, size_t room) {
   char *rest = NULL;
   size_t n = 0;
   for (char *text = strtok_r(list, ",", &rest); text; text = strtok_r(NULL, ",", &rest)) {
     if (n == room) argp_failure(state, 2, 0, "%s: at most %zu numbers", option, room);
-    numbers[n++] = fold_option_number(state, option, text, most);
+    numbers[n++] = fold_option_number(state, option, text, least, most);
   }
-  if (n == 0) argp_failure(state, 2, 0, "%s: an empty list", option);
   return n;
 }
 
 void fold_option_set_number(struct argp_state *state, const char *option, const char *text, uint64_t most,
                             const char *variable) {
   char number[24];
-  uint64_t value = fold_option_number(state, option, text, most);
-  if (value == 0) argp_failure(state, 2, 0, "%s 0: at least 1", option);
+  uint64_t value = fold_option_number(state, option, text, 1, most);
   snprintf(number, sizeof number, "%llu", (unsigned long long)value);
   setenv(variable, number, 1);
 }
@@ -107,6 +121,5 @@ unsigned fold_option_mask(struct argp_state *state, const char *option, char *li
   unsigned mask = 0;
   for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
     mask |= 1u << parse_name(state, option, name);
-  if (mask == 0) argp_failure(state, 2, 0, "%s: an empty list", option);
   return mask;
 }

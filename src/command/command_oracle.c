@@ -10,7 +10,7 @@
 #include "exact.h"
 #include "npy.h"
 
-enum { OP = 0x200, JSON, ROWS, CHECK, MOST_SHOWN = 1200 };
+enum { PROBLEM = 0x200, JSON, ROWS, CHECK, MOST_SHOWN = 1200 };
 
 struct oracle {
   const char *path;
@@ -19,7 +19,9 @@ struct oracle {
 };
 
 static const struct argp_option options[] = {
-    {"op", OP, "OP", 0, "sum (the default), prod, max, min, or dot of the upper and the lower half of the rows", 0},
+    {"problem", PROBLEM, "PROBLEM", 0,
+     "sum (the default), prod, max, min, or dot of the upper and the lower half of the rows", 0},
+    {"op", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 0},
     {"json", JSON, NULL, 0, "print one JSON object for each reduction", 0},
     {"rows", ROWS, NULL, 0, "reduce each row of a two-dimensional array (default: all of it)", 0},
     {"check", CHECK, NULL, 0, "also compute the answer by MPFR alone; exit 1 if the two differ", 0},
@@ -29,7 +31,7 @@ static const struct argp_option options[] = {
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct oracle *o = state->input;
   switch (key) {
-    case OP: o->problem = fold_option_problem(state, arg); return 0;
+    case PROBLEM: o->problem = fold_option_problem(state, arg); return 0;
     case JSON: o->json = true; return 0;
     case ROWS: o->rows = true; return 0;
     case CHECK: o->check = true; return 0;

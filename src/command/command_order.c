@@ -38,7 +38,7 @@ static bool take_form(struct order *o, const char *word) {
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct order *o = state->input;
   switch (key) {
-    case N: o->n = fold_option_number(state, "--n", arg, UINT64_C(1) << 32); return 0;
+    case N: o->n = fold_option_number(state, "--n", arg, 0, UINT64_C(1) << 32); return 0;
     case DRAW:
       if (!take_form(o, arg ? arg : "tree")) fold_option_refuse(state, "--draw", arg, forms);
       return 0;

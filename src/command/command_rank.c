@@ -37,7 +37,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ENGINE: o->engine = fold_engine_parse(arg); return 0;
     case CONNECT: o->connect = arg; return 0;
     case SECRET: o->secret = strtoull(arg, NULL, 16); return 0;
-    case RANKS: o->ranks = (unsigned)fold_option_number(state, "--ranks", arg, 1024); return 0;
+    case RANKS: o->ranks = (unsigned)fold_option_number(state, "--ranks", arg, 0, 1024); return 0;
     case THREADS: o->threads = true; return 0;
     case ARGP_KEY_END:
       if (o->engine < 0 || !fold_engine_has_ranks((enum fold_engine)o->engine) || !o->connect || o->ranks == 0)

@@ -31,6 +31,7 @@ static const struct argp_option options[] = {
      "with --golden: keep the results there and show what changes. The oracle must certify each result, and a run in "
      "new processes must repeat it; otherwise nothing is written",
      3},
+    {"update", 0, NULL, OPTION_ALIAS, NULL, 3},
     {"dirty", DIRTY, NULL, 0,
      "with --bless: allow a source with changes or files that are not committed, or of no known commit", 3},
     {"in-process", IN_PROCESS, NULL, 0, FOLD_IN_PROCESS_HELP, 2},
@@ -58,10 +59,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       if (r->keeping.bless && !r->keeping.folder) argp_failure(state, 2, 0, "--bless needs --golden DIR");
       if (r->keeping.dirty && !r->keeping.bless) argp_failure(state, 2, 0, "--dirty needs --bless");
       return 0;
-    case JSONL: r->jsonl = fold_option_named(state, "--jsonl", arg); return 0;
+    case JSONL: r->jsonl = arg; return 0;
     case ARGP_KEY_ARG:
-      argp_failure(state, 2, 0, "'%s' belongs to no option: records go to --jsonl FILE, goldens are in --golden DIR",
-                   arg);
+      fold_option_add_subject(state, &r->options.selection.subjects, &r->options.subjects, arg);
       return 0;
     case IN_PROCESS: r->in_process = true; return 0;
     case FRESH:
@@ -81,6 +81,7 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .children = children,
+    .args_doc = "[SUBJECT...]",
     .doc =
         "Run each subject once on each case and write the result bits as JSON lines.\vWith --golden DIR the results "
         "are compared with those kept there, on the cases kept there unless --fixtures chooses others. Exit codes "

@@ -44,13 +44,13 @@ static int format_of(const char *output) {
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct report *r = state->input;
   switch (key) {
-    case OUTPUT: r->output = fold_option_named(state, "--output", arg); return 0;
+    case OUTPUT: r->output = arg; return 0;
     case FORMAT:
       for (r->format = 0; r->format < FOLD_REPORT_FORMATS && strcmp(arg, formats[r->format]) != 0;) r->format++;
       if (r->format == FOLD_REPORT_FORMATS) fold_option_refuse(state, "--format", arg, formats);
       return 0;
     case FIGURE_SECONDS:
-      r->figure_seconds = (unsigned)fold_option_number(state, "--figure-seconds", arg, DAY);
+      r->figure_seconds = (unsigned)fold_option_number(state, "--figure-seconds", arg, 0, DAY);
       return 0;
     case BEFORE: r->before = arg; return 0;
     case ARGP_KEY_ARGS:

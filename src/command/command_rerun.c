@@ -49,8 +49,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   struct rerun *r = state->input;
   switch (key) {
     case FOLDER: r->folder = arg; return 0;
-    case GUEST: fold_options_add(&r->named.given, "--guest", fold_option_named(state, "--guest", arg)); return 0;
-    case EXEC: fold_options_add(&r->named.given, "--exec", fold_option_named(state, "--exec", arg)); return 0;
+    case GUEST: fold_options_add(&r->named.given, "--guest", arg); return 0;
+    case EXEC: fold_options_add(&r->named.given, "--exec", arg); return 0;
     case TRUST: r->named.trust = true; return 0;
     case ARGP_KEY_ARG:
       if (r->path) argp_failure(state, 2, 0, "one file or folder of records, no more");

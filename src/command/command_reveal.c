@@ -8,7 +8,7 @@
 #include "reveal_subject.h"
 #include "world.h"
 
-enum { N = 'n', DTYPE = 0x200, OP, FORMAT, ROWS, MAP, SETTINGS, JSONL };
+enum { N = 'n', DTYPE = 0x200, PROBLEM, FORMAT, ROWS, MAP, SETTINGS, JSONL };
 
 static const char *const formats[] = {"text", "json", "dot", "svg", NULL};
 
@@ -24,8 +24,8 @@ struct reveal {
 static const struct argp_option options[] = {
     {"n", N, "N", 0, "number of terms (64; for an all-reduce the number of ranks)", 0},
     {"dtype", DTYPE, "DTYPE", 0, "dtype of the terms (f32, or the first that the subject takes)", 0},
-    {"op", OP, "OP", 0, "sum, or dot (sum, unless the subject takes only dot)", 0},
-    {"problem", OP, NULL, OPTION_ALIAS, NULL, 0},
+    {"problem", PROBLEM, "PROBLEM", 0, "sum, or dot (sum, unless the subject takes only dot)", 0},
+    {"op", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 0},
     {"format", FORMAT, "FORMAT", 0, "text (the default), json, dot (Graphviz) or svg", 0},
     {"rows", ROWS, "ROWS", 0, "rows of a launch (1,024, or fewer if these have more than four million terms)", 0},
     {"map", MAP, "LENGTHS", 0,
@@ -57,32 +57,28 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &r->one; return 0;
     case N:
       r->not_of_maps = "-n";
-      r->asked.n = (size_t)fold_option_number(state, "--n", arg, FOLD_TREE_MOST);
+      r->asked.n = (size_t)fold_option_number(state, "--n", arg, 1, FOLD_TREE_MOST);
       return 0;
     case DTYPE:
       r->asked.dtype = (enum fold_dtype)fold_option_dtype(state, "--dtype", arg);
       r->says_dtype = true;
       return 0;
-    case OP:
-      r->not_of_maps = "--op";
+    case PROBLEM:
+      r->not_of_maps = "--problem";
       r->asked.problem = fold_option_problem(state, arg)->id;
       return 0;
     case ROWS:
       r->not_of_maps = "--rows";
-      r->asked.rows = (size_t)fold_option_number(state, "--rows", arg, FOLD_REVEAL_MOST_ROWS);
+      r->asked.rows = (size_t)fold_option_number(state, "--rows", arg, 1, FOLD_REVEAL_MOST_ROWS);
       return 0;
     case FORMAT: take_format(r, arg, state); return 0;
     case MAP:
-      r->maps.lengths = fold_option_numbers(state, "--map", arg, UINT64_C(1) << 32, r->maps.length, FOLD_MAP_LENGTHS);
-      for (size_t k = 0; k < r->maps.lengths; k++)
-        if (r->maps.length[k] == 0) argp_failure(state, 2, 0, "--map: lengths from 1 on");
+      r->maps.lengths =
+          fold_option_numbers(state, "--map", arg, 1, UINT64_C(1) << 32, r->maps.length, FOLD_MAP_LENGTHS);
       return 0;
     case SETTINGS: r->maps.settings = arg; return 0;
-    case JSONL: r->maps.jsonl = fold_option_named(state, "--jsonl", arg); return 0;
-    case ARGP_KEY_END:
-      check_maps(r, state);
-      if (r->asked.n == 0) argp_failure(state, 2, 0, "-n 0: at least one term");
-      return 0;
+    case JSONL: r->maps.jsonl = arg; return 0;
+    case ARGP_KEY_END: check_maps(r, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
 }

@@ -18,7 +18,7 @@ enum {
   FOLDER,
   SET,
   NPY,
-  OP,
+  PROBLEM,
   REPEATS,
   PROBE,
   AROUND,
@@ -33,7 +33,7 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    {"subjects", SUBJECTS, "GLOBS", 0, "use only these subjects (comma-separated globs)", 1},
+    {"subjects", SUBJECTS, "GLOBS", 0, "use only these subjects (comma-separated globs); also without --subjects", 1},
     {"engine", ENGINE, "ENGINE", 0, "use only subjects of this engine: host, cuda, mpi, nccl or opencl", 1},
     {"guest", GUEST, "FILE", 0,
      "use the subjects of this shared object (foldproof_guest.h; repeatable), and no others unless --subjects names "
@@ -66,8 +66,9 @@ static const struct argp_option options[] = {
     {"npy", NPY, "FILE", 0,
      "use this array instead of fixtures (repeatable); with --engine mpi or nccl its columns are spread over the ranks",
      1},
-    {"op", OP, "OP", 0, "with --npy: sum (the default), prod, max, min, or dot of its upper and its lower half of rows",
-     1},
+    {"problem", PROBLEM, "PROBLEM", 0,
+     "with --npy: sum (the default), prod, max, min, or dot of its upper and its lower half of rows", 1},
+    {"op", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 1},
     {0},
 };
 static const struct argp_option claims_options[] = {
@@ -91,7 +92,7 @@ static const struct argp_option golden_options[] = {
 static error_t parse_golden(int key, char *arg, struct argp_state *state) {
   struct fold_golden_options *o = state->input;
   switch (key) {
-    case GOLDEN: o->folder = fold_option_named(state, "--golden", arg); return 0;
+    case GOLDEN: o->folder = arg; return 0;
     case LIBRARY: o->library = arg; return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
@@ -124,7 +125,7 @@ static void note_given(struct fold_selection_options *o, int key) {
 
 /* Refuses options that have no effect: they are probably a mistake. */
 static void check_idle(const struct fold_selection_options *o, struct argp_state *state) {
-  if (fold_option_given(o, "op") && o->selection.n_npy == 0) argp_failure(state, 2, 0, "--op needs --npy");
+  if (fold_option_given(o, "problem") && o->selection.n_npy == 0) argp_failure(state, 2, 0, "--problem needs --npy");
   if (o->selection.twin && o->selection.n_guests == 0)
     argp_failure(state, 2, 0, "--same-bits-as needs --guest or --exec");
   if (o->selection.finite && o->selection.n_guests == 0) argp_failure(state, 2, 0, "--finite needs --guest or --exec");
@@ -137,7 +138,6 @@ static void check_idle(const struct fold_selection_options *o, struct argp_state
 static void add_guest(struct fold_selection_options *o, const struct fold_door *door, char *what,
                       struct argp_state *state) {
   struct fold_selection *s = &o->selection;
-  fold_option_named(state, door->option, what);
   if (s->n_guests == FOLD_GUESTS_MOST) argp_failure(state, 2, 0, "at most %d guests", FOLD_GUESTS_MOST);
   o->guests[s->n_guests++] = (struct fold_guest){.door = door, .what = what};
   s->guests = o->guests;
@@ -147,11 +147,9 @@ static void take_around(struct fold_selection *s, const char *arg, struct argp_s
   char *list = strdup(arg); /* it will be changed */
   if (list == NULL) argp_failure(state, 99, 0, "not enough memory for --around");
   s->around_text = arg;
-  s->around.n = fold_option_numbers(state, "--around", list, UINT32_MAX, s->around.at,
+  s->around.n = fold_option_numbers(state, "--around", list, 1, UINT32_MAX, s->around.at,
                                     sizeof s->around.at / sizeof *s->around.at);
   free(list);
-  for (size_t i = 0; i < s->around.n; i++)
-    if (s->around.at[i] == 0) argp_failure(state, 2, 0, "--around 0: at least 1");
 }
 
 static double parse_ulps(const char *text, struct argp_state *state) {
@@ -183,21 +181,17 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case FINITE: s->finite = true; return 0;
     case SECONDS:
       s->seconds_text = arg;
-      s->seconds = (double)fold_option_number(state, "--seconds", arg, 1000000);
-      if (s->seconds <= 0) argp_failure(state, 2, 0, "--seconds 0: at least 1");
+      s->seconds = (double)fold_option_number(state, "--seconds", arg, 1, 1000000);
       return 0;
-    case ACCURATE_AS: s->accurate_as = fold_option_named(state, "--accurate-as", arg); return 0;
+    case ACCURATE_AS: s->accurate_as = arg; return 0;
     case ULPS:
       o->ulps = parse_ulps(arg, state);
       s->ulps_text = arg;
       return 0;
-    case OP: s->npy_problem = fold_option_problem(state, arg); return 0;
+    case PROBLEM: s->npy_problem = fold_option_problem(state, arg); return 0;
     case AROUND: take_around(s, arg, state); return 0;
     case ORDER_TIME: fold_option_set_number(state, "--order-time", arg, 86400, "FOLDPROOF_ORDER_TIME"); return 0;
-    case REPEATS:
-      s->repeats = (unsigned)fold_option_number(state, "--repeats", arg, FOLD_REPEATS_MOST);
-      if (s->repeats == 0) argp_failure(state, 2, 0, "--repeats 0: at least 1");
-      return 0;
+    case REPEATS: s->repeats = (unsigned)fold_option_number(state, "--repeats", arg, 1, FOLD_REPEATS_MOST); return 0;
     case SET:
       check_set(state, arg);
       s->set = arg;
@@ -335,5 +329,6 @@ fold_status fold_selection_open(struct fold_selection_options *o, const struct f
 void fold_selection_close(struct fold_selection_options *o) {
   if (o->loaded) fold_guests_unload(&o->registry);
   free(o->expanded);
+  free(o->subjects);
   free(o->claims);
 }

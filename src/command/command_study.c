@@ -122,7 +122,8 @@ static fold_status print_study(struct study_command *s, const struct fold_study 
   if (study->n)
     printf(
         "\nErrors by size, data and method\n"
-        "bound: the method's theorem for the order's own height (foldproof's claim bounded); curve: sqrt(height) u sum |x|\n"
+        "bound: the method's theorem for the order's own height (foldproof's claim bounded); curve: sqrt(height) u sum "
+        "|x|\n"
         "with its constant taken as 1 (Higham and Mary 2019): statistics, not a bound; condition: sum |x| / |sum x|.\n"
         "Errors are rounded up.\n");
   const fold_status status = fold_measuring_show(&s->measuring);

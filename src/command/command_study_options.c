@@ -6,7 +6,7 @@
 #include "command_study.h"
 #include "study_ranks.h"
 
-enum { SIZES = 0x200, GENERATORS, DTYPES, OPS, SEED, JSONL, FULL, SIMULATE, MESSAGES, WORLDS, ENGINE, SETTINGS };
+enum { SIZES = 0x200, GENERATORS, DTYPES, PROBLEMS, SEED, JSONL, FULL, SIMULATE, MESSAGES, WORLDS, ENGINE, SETTINGS };
 enum { MOST_TERMS = 34 };
 
 static const struct argp_option options[] = {
@@ -15,11 +15,12 @@ static const struct argp_option options[] = {
     {"generators", GENERATORS, "GLOBS", 0, "what the inputs hold (default: mixed, pathological, normal and a few more)",
      1},
     {"dtypes", DTYPES, "LIST", 0, "dtypes: f16, bf16, f32, f64, e4m3, e5m2 (default: f32; with --worlds also f64)", 1},
-    {"ops", OPS, "LIST", 0, "operations: sum, prod, max, min (default: sum)", 1},
+    {"problems", PROBLEMS, "LIST", 0, "sum, prod, max, min (default: sum)", 1},
+    {"ops", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 1},
     {"seed", SEED, "SEED", 0, "seed of the inputs (1)", 1},
     {"jsonl", JSONL, "FILE", 0, "write a record of each error", 1},
     {"full", FULL, NULL, 0,
-     "all sizes to 5e7 (1e9 on a GPU), finite data, dtypes and operations, unless another option names some; an hour "
+     "all sizes to 5e7 (1e9 on a GPU), finite data, dtypes and problems, unless another option names some; an hour "
      "on 2 cores",
      1},
     {"simulate", SIMULATE, NULL, 0,
@@ -41,7 +42,7 @@ static const struct argp_option options[] = {
 };
 
 static void parse_sizes(struct study_command *s, char *arg, struct argp_state *state) {
-  s->n_sizes = fold_option_numbers(state, "--sizes", arg, UINT64_C(1) << MOST_TERMS, s->sizes, FOLD_STUDY_SIZES);
+  s->n_sizes = fold_option_numbers(state, "--sizes", arg, 0, UINT64_C(1) << MOST_TERMS, s->sizes, FOLD_STUDY_SIZES);
   for (size_t k = 0; k < s->n_sizes; k++)
     for (size_t before = 0; before < k; before++)
       if (s->sizes[before] == s->sizes[k])
@@ -60,7 +61,6 @@ static bool glob_finds(const char *glob) {
 static void check_generators(const char *globs, struct argp_state *state) {
   char *copy = strdup(globs), *rest = NULL;
   char *glob = copy ? strtok_r(copy, ",", &rest) : NULL;
-  if (!glob) argp_failure(state, 2, 0, "--generators: an empty list");
   for (; glob; glob = strtok_r(NULL, ",", &rest))
     if (!glob_finds(glob))
       argp_failure(state, 2, 0, "no generator matches '%s': %s", glob, fold_option_generator(glob, (char[240]){0}));
@@ -147,9 +147,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       s->generators = arg;
       return 0;
     case DTYPES: s->dtypes = fold_option_mask(state, "--dtypes", arg, fold_option_dtype); return 0;
-    case OPS: s->ops = fold_option_mask(state, "--ops", arg, fold_option_op); return 0;
-    case SEED: s->seed = fold_option_number(state, "--seed", arg, INT64_MAX); return 0;
-    case JSONL: s->jsonl = fold_option_named(state, "--jsonl", arg); return 0;
+    case PROBLEMS: s->ops = fold_option_mask(state, "--problems", arg, fold_option_op); return 0;
+    case SEED: s->seed = fold_option_number(state, "--seed", arg, 0, INT64_MAX); return 0;
+    case JSONL: s->jsonl = arg; return 0;
     case FULL: s->full = true; return 0;
     case SIMULATE: s->simulate = true; return 0;
     case MESSAGES: s->messages = true; return 0;
@@ -158,7 +158,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ENGINE:
       s->engine = fold_engine_parse(arg);
       if (s->engine < 0 || !fold_engine_has_ranks((enum fold_engine)s->engine))
-        argp_failure(state, 2, 0, "--engine %s: not mpi or nccl", arg);
+        fold_option_refuse(state, "--engine", arg, (const char *const[]){"mpi", "nccl", NULL});
       return 0;
     case ARGP_KEY_END:
       if (!s->messages && s->settings) argp_failure(state, 2, 0, "--settings needs --messages");

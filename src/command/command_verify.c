@@ -52,10 +52,13 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       state->child_inputs[0] = state->child_inputs[1] = state->child_inputs[2] = &v->options;
       state->child_inputs[4] = &v->keeping;
       return 0;
-    case JSONL: v->jsonl = fold_option_named(state, "--jsonl", arg); return 0;
+    case JSONL: v->jsonl = arg; return 0;
     case STRICT: v->strict = true; return 0;
     case IN_PROCESS: v->in_process = true; return 0;
     case QUIET: v->quiet = true; return 0;
+    case ARGP_KEY_ARG:
+      fold_option_add_subject(state, &v->options.selection.subjects, &v->options.subjects, arg);
+      return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
 }
@@ -67,6 +70,7 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .children = children,
+    .args_doc = "[SUBJECT...]",
     .doc =
         "Judge subjects on fixtures: try to refute each claim, and print how often it held.\v\"Held\" covers only the "
         "cases tried here, in this environment. The column idle counts cases whose input gives the same bits in eight "

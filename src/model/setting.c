@@ -16,21 +16,25 @@ static const struct {
 
 /* Digits only: strtoul would accept blanks and signs, and would wrap -1. A number beyond its range gives ULONG_MAX, which is
  * above every limit. */
-static bool whole_number(const char *text, unsigned least, unsigned most, unsigned *value) {
+static bool whole_number(const char *text, unsigned long *number) {
   char *end;
   if (*text < '0' || *text > '9') return false;
-  unsigned long number = strtoul(text, &end, 10);
-  if (*end || number < least || number > most) return false;
-  *value = (unsigned)number;
-  return true;
+  *number = strtoul(text, &end, 10);
+  return *end == '\0';
 }
 
 fold_status fold_setting_number(enum fold_setting setting, unsigned otherwise, unsigned *value) {
   const char *name = settings[setting].name, *text = getenv(name);
   const unsigned least = settings[setting].least, most = settings[setting].most;
+  unsigned long number;
   *value = otherwise;
-  if (text == NULL || whole_number(text, least, most, value)) return fold_ok();
-  return fold_error(FOLD_BAD_INPUT, "%s=%.40s: not a whole number from %u to %u", name, text, least, most);
+  if (text == NULL) return fold_ok();
+  if (!whole_number(text, &number))
+    return fold_error(FOLD_BAD_INPUT, "%s=%.40s: not a whole number from %u to %u", name, text, least, most);
+  if (number < least) return fold_error(FOLD_BAD_INPUT, "%s=%.40s: at least %u", name, text, least);
+  if (number > most) return fold_error(FOLD_BAD_INPUT, "%s=%.40s: at most %u", name, text, most);
+  *value = (unsigned)number;
+  return fold_ok();
 }
 
 fold_status fold_settings_check(void) {

@@ -39,7 +39,7 @@ void fold_options_add_job(struct fold_options *o, const struct fold_job *job) {
   add_said(o, "--claims", job->claims);
   if (job->probe) fold_options_add(o, "--probe", NULL);
   for (size_t i = 0; i < job->n_npy; i++) fold_options_add(o, "--npy", job->npy[i]);
-  if (job->n_npy > 0) add_said(o, "--op", job->op);
+  if (job->n_npy > 0) add_said(o, "--problem", job->op);
   add_said(o, "--fixture-folder", job->folder);
   add_said(o, "--set", job->set);
   add_said(o, "--fixtures", job->fixtures);
