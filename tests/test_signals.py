@@ -51,6 +51,10 @@ def end_at(folder, seconds, number, *words):
     return run.wait(60)
 
 
+def sweep(folder):
+    assert start(folder, "rerun", "none.jsonl").wait(60) == 2
+
+
 def check_exec(folder):
     chance = random.Random(1)
     words = ("verify", "--exec", RUN_ANEW, "--fixtures", "normal/f32/sum/1x10*", "--jsonl", str(folder / "s.jsonl"))
@@ -75,7 +79,7 @@ def check_sweep(folder):
     assert own[0] in left(folder), left(folder)
     runs.terminate()
     runs.wait(60)
-    assert subprocess.run([FOLDPROOF, "rerun", "none.jsonl"], cwd=folder, env=dict(os.environ, TMPDIR=str(folder / "tmp")), capture_output=True).returncode == 2
+    sweep(folder)
     assert gone(folder, but=["foldproof-exec-mine"]), left(folder)
     (folder / "tmp" / "foldproof-exec-mine").rmdir()
 
@@ -86,6 +90,8 @@ def check_rerun(folder):
     for turn in range(MOMENTS):
         number = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)[turn % 3]
         code = end_at(folder, chance.uniform(0.02, 1.2), number, "rerun", "r.jsonl")
+        if number == signal.SIGKILL and not gone(folder, seconds=5):  # killed before its guard began
+            sweep(folder)
         assert code in (0, *ENDED[number]) and gone(folder), (turn, number, code, left(folder))
 
 
