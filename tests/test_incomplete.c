@@ -98,7 +98,7 @@ Test(incomplete, an_interrupted_run_replaces_nothing) {
       {"$F record" LONG, "TERM", "cp w r.jsonl; ", "r.jsonl\nr.jsonl.incomplete\n"},
       {"$F verify" LONG, "INT", "cp w r.jsonl; ", "r.jsonl\nr.jsonl.incomplete\n"},
       {"$F study --full", "TERM", "cp w r.jsonl; ", "r.jsonl\nr.jsonl.incomplete\n"},
-      {"$F study --simulate --sizes 2,4,8,4096 --generators '*'", "INT", "cp w r.jsonl; ",
+      {"$F study --simulate --sizes 2,4,8,1024 --generators '*'", "INT", "cp w r.jsonl; ",
        "r.jsonl\nr.jsonl.incomplete\n"},
   };
   struct shell *s = shell_open();
