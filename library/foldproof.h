@@ -163,8 +163,8 @@ int foldproof_records_close(struct foldproof_records *records, int complete);
 struct foldproof_reveal_options {
   size_t size;         /* bytes of this structure, as the caller knows it */
   size_t n;            /* terms of a sum [64] */
-  const char *dtype;   /* of the terms ["f32"] */
-  const char *problem; /* "sum" or "dot" ["sum"] */
+  const char *dtype;   /* of the terms ["f32", or the first that the subject takes] */
+  const char *problem; /* "sum", "dot" or "rows" ["sum", unless the subject takes only another] */
   size_t rows;         /* of a launch [1,024, or as many as make four million terms] */
 };
 

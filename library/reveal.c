@@ -15,17 +15,22 @@ struct revealing {
   void *context;
 };
 
-static fold_status ask(const struct revealing *r, struct fold_reveal_asked *asked) {
-  const char *dtype = r->options.dtype ? r->options.dtype : "f32", *name = r->options.problem;
-  const struct fold_problem *problem = fold_problem_find(name ? name : "sum");
-  const int number = fold_dtype_parse(dtype);
-  if (number < 0) return fold_error(FOLD_BAD_INPUT, "no dtype is called '%.60s'", dtype);
-  if (problem == NULL) return fold_error(FOLD_BAD_INPUT, "no problem is called '%.60s'", name);
-  *asked = (struct fold_reveal_asked){.dtype = (enum fold_dtype)number,
-                                      .problem = problem->id,
-                                      .n = r->options.n ? r->options.n : 64,
-                                      .rows = r->options.rows};
+static fold_status take_problem(const char *name, const struct fold_subject *subject, enum fold_problem_id *id) {
+  const bool rows = name && strcmp(name, "rows") == 0;
+  const struct fold_problem *problem = name ? fold_problem_find(name) : NULL;
+  *id = problem ? problem->id : fold_reveal_usual_problem(subject);
+  if (rows && !subject->unknown) return fold_error(FOLD_BAD_INPUT, "%s is no function of rows", subject->name);
+  if (name && !rows && !problem) return fold_error(FOLD_BAD_INPUT, "no problem is called '%.60s'", name);
   return fold_ok();
+}
+
+static fold_status ask(const struct revealing *r, const struct fold_subject *subject, struct fold_reveal_asked *asked) {
+  const char *dtype = r->options.dtype;
+  const int number = dtype ? fold_dtype_parse(dtype) : (int)fold_reveal_usual_dtype(subject);
+  if (number < 0) return fold_error(FOLD_BAD_INPUT, "no dtype is called '%.60s'", dtype);
+  *asked = (struct fold_reveal_asked){
+      .dtype = (enum fold_dtype)number, .n = r->options.n ? r->options.n : 64, .rows = r->options.rows};
+  return take_problem(r->options.problem, subject, &asked->problem);
 }
 
 static fold_status tell(const struct revealing *r, const struct fold_subject *subject,
@@ -35,7 +40,7 @@ static fold_status tell(const struct revealing *r, const struct fold_subject *su
                                      .accumulator = fold_subject_accumulator(subject, asked->dtype),
                                      .factors = fold_problem(asked->problem)->factors};
   char *line;
-  FOLD_TRY(fold_revealed_json(revealed, subject->name, &summer, &line));
+  FOLD_TRY(fold_revealed_json(revealed, subject, &summer, &line));
   r->take(line, r->context);
   free(line);
   return fold_ok();
@@ -47,10 +52,10 @@ static fold_status reveal(void *context) {
   struct fold_registry own, all;
   struct fold_reveal_asked asked;
   struct fold_revealed revealed = {0};
-  FOLD_TRY(ask(r, &asked));
   own.subjects = fold_subjects(&own.n);
   FOLD_TRY(fold_guests_load(&r->guest, 1, NULL, &own, &all));
-  fold_status status = fold_reveal_subject(&all.subjects[0], &asked, &revealed);
+  fold_status status = ask(r, &all.subjects[0], &asked);
+  if (status.code == FOLD_OK) status = fold_reveal_subject(&all.subjects[0], &asked, &revealed);
   if (status.code == FOLD_OK) status = tell(r, &all.subjects[0], &asked, &revealed);
   fold_revealed_free(&revealed);
   fold_guests_unload(&all);

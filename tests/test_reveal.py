@@ -140,6 +140,7 @@ with tempfile.TemporaryDirectory() as folder:
     subprocess.run([*CC, "-shared", "-fPIC", "-O2", "-I", LIBRARY, other, "-o", shared], check=True)
     text = run("--guest", shared).stdout
     expect("mine/sum on the host: function of rows, of unknown value, of 64 f32\n" in text and "host/sequential" in text, text)
+    expect(revealed("--guest", shared)["problem"] == "rows", "a function of rows is a sum")
 
     # Guests that end the process, hang, or print: none of that is an answer.
     subprocess.run([*CC, "-shared", "-fPIC", "-O2", "-ffp-contract=off", "-I", LIBRARY, Path(__file__).parent / "reveal_guests.c", "-o", shared, "-lm"],

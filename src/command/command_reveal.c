@@ -152,7 +152,7 @@ static fold_status print(FILE *out, const struct reveal *r, const struct fold_su
   snprintf(title, sizeof title, "%s, n = %zu", s->name, r->asked.n);
   if (r->format == formats[0]) return print_text(out, r, s, v);
   if (r->format == formats[1]) {
-    FOLD_TRY(fold_revealed_json(v, s->name, &summer, &line));
+    FOLD_TRY(fold_revealed_json(v, s, &summer, &line));
     fprintf(out, "%s\n", line);
     free(line);
     return fold_ok();
@@ -168,7 +168,7 @@ static fold_status print(FILE *out, const struct reveal *r, const struct fold_su
 /* Fills in what follows from the subject: the only problem that it takes, and the ranks of its engine. */
 static fold_status complete(const struct fold_subject *s, struct fold_reveal_asked *asked) {
   struct fold_world *world;
-  if (s->ops == 1u << FOLD_DOT) asked->problem = FOLD_DOT;
+  if (asked->problem == FOLD_ROWS_SUM) asked->problem = fold_reveal_usual_problem(s);
   if (!fold_engine_has_ranks(s->engine)) return fold_ok();
   FOLD_TRY(fold_world_of(s->engine, &world));
   asked->ranks = fold_world_ranks(world);

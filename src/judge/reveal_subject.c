@@ -52,6 +52,10 @@ enum fold_dtype fold_reveal_usual_dtype(const struct fold_subject *subject) {
   return (enum fold_dtype)__builtin_ctz(subject->dtypes);
 }
 
+enum fold_problem_id fold_reveal_usual_problem(const struct fold_subject *subject) {
+  return subject->ops == 1u << FOLD_DOT ? FOLD_DOT : FOLD_ROWS_SUM;
+}
+
 static fold_status check(const struct fold_subject *subject, const struct fold_reveal_asked *asked) {
   const struct fold_problem *problem = fold_problem(asked->problem);
   if (asked->n == 0 || asked->n > FOLD_TREE_MOST)

@@ -11,6 +11,7 @@
 #ifndef FOLD_REVEAL_H
 #define FOLD_REVEAL_H
 
+#include "subject.h"
 #include "tree.h"
 
 /* Sums `rows` rows of n terms, the first `rows` of `in`, to `out`: patterns of the result's dtype. */
@@ -70,7 +71,7 @@ const char *fold_revealed_text(enum fold_revealed_kind kind);
 
 /* A line of JSON, which the caller frees (revealed_json.c). Of the summer only n, dtype, accumulator and factors are
  * used. */
-fold_status fold_revealed_json(const struct fold_revealed *revealed, const char *subject,
+fold_status fold_revealed_json(const struct fold_revealed *revealed, const struct fold_subject *subject,
                                const struct fold_summer *summer, char **line);
 
 /* The parts of the method. */

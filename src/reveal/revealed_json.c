@@ -64,15 +64,18 @@ static fold_status set_tree(json_t *object, const struct fold_revealed *revealed
   return status;
 }
 
-fold_status fold_revealed_json(const struct fold_revealed *r, const char *subject, const struct fold_summer *s,
-                               char **line) {
+fold_status fold_revealed_json(const struct fold_revealed *r, const struct fold_subject *subject,
+                               const struct fold_summer *s, char **line) {
   char accumulator[60];
   name_accumulators(r, s->accumulator, accumulator);
-  json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:I, s:I, s:I, s:b}", "subject", subject, "problem",
-                        s->factors > 1 ? "dot" : "sum", "dtype", fold_dtype_name(s->dtype), "accumulator", accumulator,
-                        "n", (json_int_t)s->n, "rows", (json_int_t)r->rows, "kind", fold_revealed_text(r->kind),
-                        "orders", r->name, "probes", (json_int_t)r->probes, "launches", (json_int_t)r->launches,
-                        "proofs", (json_int_t)r->proofs, "depends_on_batch", r->by_batch);
+  json_t *o = json_pack(
+      "{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:I, s:I, s:I, s:b}", "subject", subject->name, "problem",
+      subject->unknown ? "rows"
+      : s->factors > 1 ? "dot"
+                       : "sum",
+      "dtype", fold_dtype_name(s->dtype), "accumulator", accumulator, "n", (json_int_t)s->n, "rows",
+      (json_int_t)r->rows, "kind", fold_revealed_text(r->kind), "orders", r->name, "probes", (json_int_t)r->probes,
+      "launches", (json_int_t)r->launches, "proofs", (json_int_t)r->proofs, "depends_on_batch", r->by_batch);
   fold_status status = o ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for an object");
   if (r->place[0]) json_object_set_new(o, "depends_on_place", json_string(r->place));
   if (r->why[0]) json_object_set_new(o, "why", json_string(r->why));

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """foldproof.reveal: the trees of callables. test_reveal.py LIBRARY FIXTURES SANITIZERS"""
+import ctypes
 import importlib.util
+import json
 import signal
 import sys
 import unittest
@@ -10,6 +12,9 @@ import here  # noqa: F401
 import numpy as np
 
 import foldproof  # noqa: E402
+from foldproof import _library  # noqa: E402
+from foldproof._callable import Guest  # noqa: E402
+from foldproof._verify import _table  # noqa: E402
 
 
 def reveal(fn, n=64, dtype="f64", **more):
@@ -75,6 +80,21 @@ class Reveal(unittest.TestCase):
         self.assertEqual((tree.orders, tree.record["fused"]), (["dot/sequential"], []))
         self.assertIn("host/numpy of rounded products", reveal(lambda x, y: (x * y).sum(-1), problem="dot").orders)
 
+    def test_a_function_of_rows_is_told_as_one(self):
+        tree = reveal(in_turn, problem="rows")
+        self.assertEqual((tree.kind, tree.record["problem"], "host/sequential" in tree.orders), ("tree", "rows", True))
+        self.assertTrue(str(tree).startswith("py/in_turn: rows of 64 f64: "), tree)
+
+    def test_without_options_the_tables_dtype_and_problem_are_meant(self):
+        for problem, dtypes, dtype in (("sum", "f64", "f64"), ("rows", "f64", "f64"), ("dot", "f16,f64", "f16"), ("dot", "bf16,f32,f64", "f32")):
+            table = _table([Guest("py/any", lambda x, y=1: in_turn(x * y), "numpy", False)], problems=problem.encode(), dtypes=dtypes.encode(),
+                           engine=b"host", claims=b"run_to_run")
+            lines = []
+            take = _library.Take(lambda line, _context: lines.append(line) or 0)
+            _library.check(_library.library().foldproof_reveal(ctypes.byref(table), None, take, None))
+            told = json.loads(lines[0])
+            self.assertEqual((told["kind"], told["problem"], told["dtype"]), ("tree", problem, dtype))
+
     def test_mistakes_are_told(self):
         for wrong in ({"n": 0}, {"n": -1}, {"n": 2**64 + 8}, {"n": 10**12}, {"rows": -1}, {"rows": 2**64 + 1}, {"rows": 10**15}):
             with self.assertRaisesRegex(ValueError, f"{[*wrong][0]}=.*: [01] to ", msg=wrong):
@@ -90,13 +110,18 @@ class Reveal(unittest.TestCase):
         has_small_floats = importlib.util.find_spec("ml_dtypes")
         with self.assertRaisesRegex(*((ValueError, "sums show no order") if has_small_floats else (ImportError, "needs ml_dtypes"))):
             reveal(lambda x: x.view(np.uint8).sum(-1), dtype="e4m3")
-        with self.assertRaisesRegex(ValueError, "no problem"):
+        with self.assertRaisesRegex(ValueError, "unknown word .mean.; allowed: sum, .*, rows"):
             reveal(in_turn, problem="mean")
+        with self.assertRaisesRegex(ValueError, "py/in_turn is no function of rows"), unittest.mock.patch("foldproof._reveal._table", self.as_sum):
+            reveal(in_turn, problem="rows")
         with self.assertRaises(KeyboardInterrupt):
             reveal(self.interrupted)
         with self.assertRaisesRegex(ValueError, "SystemExit: 0"):
             reveal(self.exiting)
         self.assertEqual(reveal(in_turn, 8).kind, "tree", "it goes on afterwards")
+
+    def as_sum(self, guests, **fields):
+        return _table(guests, **{**fields, "problems": b"sum"})
 
     def interrupted(self, x):
         signal.raise_signal(signal.SIGINT)
