@@ -2,7 +2,7 @@
 
     import foldproof, numpy
     foldproof.verify(lambda x: x.sum(-1), claims=["bounded", "run_to_run", "batch_invariant"])   # raises foldproof.Refuted
-    print(foldproof.reveal(lambda x: x.sum(-1), n=64))   # the tree by which it sums, found from its results alone
+    print(foldproof.reveal(lambda x: x.sum(-1), n=64))   # the tree by which it sums, found from its results only
     foldproof.exact(x)                          # each row's sum, rounded once
     foldproof.replay("flat/canonical", x)       # the bits that a declared order must give
     foldproof.measure(got, x[0])                # a result's error, and the bound of theory
@@ -106,7 +106,7 @@ def replay(order: str, x: Any, op: str = "sum", *, threads: int = 0, like: Optio
 
 
 def measure(got: Any, x: Any, op: str = "sum", *, order: Optional[str] = None) -> Measure:
-    """How far one result is from the exact reduction of one row, beside the bounds of theory.
+    """How far one result is from the exact reduction of one row, with the bounds of theory.
 
     got: an array of one element of x's dtype. x: (cols,) or (1, cols). order: whose height the bound goes by; None: any order. Returns
     error, ulps, bound, exact, abs_sum, condition; errors and bounds are rounded up, so that error <= bound is a fact if it is true."""

@@ -66,7 +66,7 @@ class Failure(AssertionError):
     element = property(lambda self: self._at("element"), doc="of problem 'rows': the first element of that row that differs")
     got = property(lambda self: self._at("got"), doc="its bits, '0x3f800000'; None: none was compared")
     want = property(lambda self: self._at("want"), doc="the bits that were wanted")
-    replay = property(lambda self: self.result.replay(self.record), doc="a line of Python that judges that case alone")
+    replay = property(lambda self: self.result.replay(self.record), doc="a line of Python that judges only that case")
 
 
 class Refuted(Failure):
@@ -186,7 +186,7 @@ class Result:
 
     def tell_once(self, last_run: int) -> None:
         """Tells state that was left changed once, as when a library sets itself up, from what each call leaves. `last_run`: the last run that
-        left some of Python's changed; 0: the harness alone saw the change, which does not look after each run."""
+        left some of Python's changed; 0: only the harness saw the change, which does not look after each run."""
         verdicts = [r for r in self.judgements if r["claim"] == "leaves_no_trace"]
         if last_run <= 1 and [r["verdict"] for r in verdicts[:2]] == ["refuted", "held"] and all(r["verdict"] == "held" for r in verdicts[2:]):
             when = "at the first call only" if last_run else "once, in the first case only"

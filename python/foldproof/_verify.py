@@ -96,7 +96,7 @@ def _unseen(like: str) -> Any:
     """Claims that no callable could break, because of how it gets and returns arrays."""
     claims = {"writes_output": "a callable returns its results: it is given no output to write", "launch_invariant": _threads.NO_LAUNCH}
     if like == "jax":
-        claims["alignment_invariant"] = "JAX takes aligned arrays alone: others are copied before it sees them"
+        claims["alignment_invariant"] = "JAX takes only aligned arrays: others are copied before it sees them"
     return (_library.Unseen * len(claims))(*((claim.encode(), reason.encode()) for claim, reason in claims.items()))
 
 

@@ -115,7 +115,7 @@ def pytest_generate_tests(metafunc: Any) -> None:
     beside = _parametrized(metafunc) or [name for fn in subjects.values() for name in _beside_arrays(fn, n_arrays)]
     if beside:
         what = beside[0]
-        pytest.fail(f"{node.name} gets arrays alone, and no {what!r}: write a test that takes the fixture foldproof and {what!r}, "
+        pytest.fail(f"{node.name} gets arrays only, and no {what!r}: write a test that takes the fixture foldproof and {what!r}, "
                     "and call foldproof.verify(lambda x: ...) in it", pytrace=False)
     if _has_names(subjects):
         metafunc.parametrize("foldproof_subject", list(subjects))
@@ -249,7 +249,7 @@ def _what(item: Any) -> Tuple[Any, ...]:
 
 class _Shares:
     """A callable is judged once for a dtype and for all claims whose tests are selected; each of these tests takes the judgements of its
-    claim. A test that runs again, for example by a plugin that repeats tests, judges anew."""
+    claim. A test that runs again, for example by a plugin that repeats tests, judges again."""
 
     def __init__(self) -> None:
         self._left: Dict[Tuple[Any, ...], Dict[str, Any]] = {}

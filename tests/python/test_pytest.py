@@ -290,7 +290,7 @@ def check_arguments(folder):
     for what, text in ARGUMENTS.items():
         (folder / "test_arguments.py").write_text("import foldproof\nimport pytest\n" + text)
         done = pytest_in(folder, [], ["test_arguments.py"])
-        said = "test_it gets arrays alone, and no 'scale': write a test that takes the fixture foldproof"
+        said = "test_it gets arrays only, and no 'scale': write a test that takes the fixture foldproof"
         expect(done.returncode == 2 and said in done.stdout, f"argument {what}: {done.stdout[-2000:]}")
     for decorator, said in REFUSED.items():
         (folder / "test_arguments.py").write_text(f"import foldproof\n{decorator}\ndef test_it(x):\n    return x.sum(-1)\n")
