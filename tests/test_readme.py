@@ -51,7 +51,7 @@ def check_links():
         for target in re.findall(r"\]\(([^)#:]*(?:#[^)]*)?)\)", path.read_text()):
             name, _, part = target.partition("#")
             linked = path.parent / name if name else path
-            headings = re.findall(r"^#+ (.*)$", linked.read_text(), re.M) if linked.is_file() else []
+            headings = re.findall(r"^#+ (.*)$", linked.read_text(), re.M) if linked.suffix == ".md" else []
             anchors = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
             if not linked.exists() or (part and part not in anchors):
                 failures.append(f"{path.name}: nothing is at {target}")
