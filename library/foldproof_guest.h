@@ -103,6 +103,7 @@ struct foldproof_guest_subject {
    * guest's own order is; at most so many ulps of the exact result, wherever that is finite. */
   const char *accurate_as;
   double ulps;
+  uint32_t skips_nan; /* 1: it leaves out terms that are NaN: no input has them, infinities stay [0] */
 };
 
 struct foldproof_guest_table {

@@ -71,6 +71,12 @@ def test_finite_is_said_by_the_command_or_the_table():
         assert "NaN is here" not in str(found)
 
 
+def test_a_table_says_that_it_skips_nan():
+    done, found, _ = judge(finite=', "skips_nan": True')
+    assert done.returncode == 0 and "it skips NaN" in reasons(found, "skipped"), done.stdout + done.stderr
+    assert {r["case"] for r in found if "NaN is here" in r.get("reason", "")}, "infinities are kept from it, too"
+
+
 def test_a_refutation_that_repeats_says_finite():
     done, found, _ = judge("--finite", more="33")
     broken = next(r for r in found if r["verdict"] == "broken")

@@ -56,6 +56,7 @@ class Subject(ctypes.Structure):
         ("finite", c_uint32),
         ("accurate_as", c_char_p),
         ("ulps", c_double),
+        ("skips_nan", c_uint32),
     ]
 
 

@@ -48,6 +48,12 @@ def _wholes(name: str, values: Union[int, Sequence[int]], least: int, most: int)
     return [_library.whole(name, value, least, most) for value in values]
 
 
+def _skips_nan(nan: Optional[str]) -> bool:
+    if nan not in (None, "skips"):
+        raise ValueError(f"nan={nan!r}: 'skips', of a function that leaves out terms that are NaN")
+    return nan is not None
+
+
 def _above_zero(name: str, value: Optional[float]) -> float:
     """0 for None; else the number, which is finite and above 0."""
     if value is None:
@@ -146,6 +152,7 @@ def judge(
     around: Union[int, Sequence[int]] = (),
     strides: bool = False,
     finite: bool = False,
+    nan: Optional[str] = None,
     seconds: float = LIMIT,
     data: Any = None,
     axis: int = -1,
@@ -175,7 +182,7 @@ def judge(
     wanted = listed(claims, "claims")
     asked: Dict[str, Any] = {"problem": problem, "device": None if device == "cpu" else device, "like": like, "set": set}
     asked.update(name=name, accumulator=accumulator, result=result, order=order, method=method, repeats=repeats if repeats != 3 else None)
-    asked.update(around=list(around) or None, strides=strides or None, accurate_as=accurate_as, ulps=ulps, finite=finite or None, seconds=seconds if seconds != LIMIT else None)
+    asked.update(around=list(around) or None, strides=strides or None, accurate_as=accurate_as, ulps=ulps, finite=finite or None, nan=nan, seconds=seconds if seconds != LIMIT else None)
     if own:
         asked.update(data=_data.code_of(data), axis=axis if axis != -1 else None)
     asked["same_bits_as"] = _replay.code_of(same_bits_as, "other") if callable(same_bits_as) else same_bits_as
@@ -199,6 +206,7 @@ def judge(
         ulps=_above_zero("ulps", ulps),
         strides=int(strides and like != "jax"),  # jax takes only contiguous memory
         finite=int(finite),
+        skips_nan=int(_skips_nan(nan)),
         same_bits_as=_library.text(guests[-1].name) if callable(same_bits_as) else _library.text(same_bits_as),
     )
     unseen = _unseen(like)
@@ -317,6 +325,8 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     strides       True: fn takes arrays that are not contiguous, and stride_invariant is judged
     finite        True: fn takes no NaN and no infinity, and gets none. (If it raises an exception for inputs without terms, with NaN or with infinities,
                   these are skipped with that reason in any case; on other inputs an exception breaks the judgement)
+    nan           "skips": fn leaves out terms that are NaN, as np.nansum does. It gets none, and cases that have NaN are skipped with the reason
+                  "it skips NaN". Infinities stay
     seconds       a time limit, 600 by default; 0: none. The shortest cases come first. What is left then is skipped with that reason, and
                   counted in `left_out` of the result
     data          arrays of your own in place of fixtures: one, a list, {name: array}, or paths of .npy files. Each 1-D slice along `axis` (the last one)

@@ -127,6 +127,7 @@ static json_t *entry_of(const struct foldproof_guest_subject *s) {
   json_object_set_new(entry, "scratch", json_boolean(s->scratch != NULL));
   json_object_set_new(entry, "strides", json_boolean(s->strides));
   json_object_set_new(entry, "finite", json_boolean(s->finite));
+  json_object_set_new(entry, "skips_nan", json_boolean(s->skips_nan));
   set_text(entry, "accurate_as", s->accurate_as);
   if (s->ulps != 0) json_object_set_new(entry, "ulps", json_real(s->ulps));
   return entry;

@@ -268,6 +268,7 @@ static fold_status read_row(const struct reading *r, const struct fold_wants *wa
   s->strides = s->strides && r->guest->door->strides;
   FOLD_TRY(flag_at(r, "finite", &s->finite));
   s->finite = s->finite || r->guest->finite;
+  FOLD_TRY(flag_at(r, "skips_nan", &s->skips_nan));
   s->claims = r->guest->door->tidy;
   FOLD_TRY(fold_within(add_claims(promised, true, s), "%s: %s", r->guest->what, r->name));
   if (is_usual || !r->guest->door->here) s->named = 0; /* the table of this process is its user's */
@@ -294,7 +295,7 @@ const char *fold_guest_other_field(const json_t *object, const char *const field
 static fold_status check_fields(const struct reading *r) {
   static const char *const fields[] = {"name",    "about",  "problems",    "dtypes",       "accumulator", "result",
                                        "order",   "claims", "engine",      "same_bits_as", "method",      "scratch",
-                                       "strides", "finite", "accurate_as", "ulps",         NULL};
+                                       "strides", "finite", "accurate_as", "ulps",         "skips_nan",   NULL};
   const char *other = fold_guest_other_field(r->entry, fields);
   char meant[160];
   if (other == NULL) return fold_ok();

@@ -71,6 +71,25 @@ class Takes(unittest.TestCase):
         judge(watched, ORDINARY)
         self.assertFalse(all(seen))
 
+    def test_a_sum_that_skips_nan_gets_none(self):
+        seen = []
+
+        def skips(x):
+            seen.append((bool(np.isnan(x).any()), bool(np.isinf(x).any())))
+            return np.nansum(x, -1)
+
+        claims = "run_to_run,batch_invariant,alignment_invariant,bounded"
+        result = judge(skips, f"{SPECIAL},{ORDINARY}", claims=claims, nan="skips")
+        self.assertEqual((any(nan for nan, _ in seen), any(inf for _, inf in seen)), (False, True))
+        self.assertEqual((result.counts["broken"], result.counts["refuted"]), (0, 0))
+        self.assertIn("it skips NaN", {r.get("reason") for r in result.judgements if r["verdict"] == "skipped"})
+        with self.assertRaises(foldproof.Refuted):
+            foldproof.verify(skips, fixtures=SPECIAL, claims="bounded")
+        with self.assertRaises(foldproof.Refuted):  # what it does to other terms is judged
+            foldproof.verify(lambda x: np.nansum(x[:, 1:], -1), fixtures=ORDINARY, claims="bounded", nan="skips")
+        with self.assertRaisesRegex(ValueError, "nan='ignores': 'skips'"):
+            judge(skips, ORDINARY, nan="ignores")
+
     def test_a_kept_result_is_found_without_nan(self):
         kept = {}
 
