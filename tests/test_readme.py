@@ -47,11 +47,11 @@ def check_length():
 
 def check_links():
     """A file that a link names is there; a part that it names is a heading of it."""
-    for path in [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]:
+    for path in [*sorted(SOURCE.glob("*.md")), *sorted((SOURCE / "docs").glob("*.md"))]:
         for target in re.findall(r"\]\(([^)#:]*(?:#[^)]*)?)\)", path.read_text()):
             name, _, part = target.partition("#")
             linked = path.parent / name if name else path
-            headings = re.findall(r"^#+ (.*)$", linked.read_text(), re.M) if linked.suffix == ".md" else []
+            headings = re.findall(r"^#+ (.*)$", linked.read_text(), re.M) if linked.suffix == ".md" and linked.is_file() else []
             anchors = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
             if not linked.exists() or (part and part not in anchors):
                 failures.append(f"{path.name}: nothing is at {target}")
