@@ -39,22 +39,45 @@ def required(since, version):
     return "" if version == "0" else "required" if version == since else f"from {version} on"
 
 
-def page():
+TABLE = "| field | type | unit | required | what it says |\n| --- | --- | --- | --- | --- |\n"
+SHARED = ("judgement", "run")
+
+
+def read_schema():
+    """Each type of record: its name, its heading's text, its rows."""
     text = (SOURCE / "src" / "records" / "schema.def").read_text()
-    schema = re.search(r"#define FOLD_SCHEMA (\d+)", (SOURCE / "src" / "records" / "schema.h").read_text())[1]
-    fields, out, began = {}, [HEAD.format(schema=schema)], "1"
+    fields, records, began = {}, [], "1"
     for macro, parts in rows(text):
         if macro == "FIELD":
             fields[parts[0]] = parts[1:]
         elif macro == "RECORD":
             name, began, about = parts
-            title = "Every record" if name == "every" else f"`{name}`"
-            out.append(f"\n## {title}\n\n{about[0].upper()}{about[1:]}{'' if began == '1' else f'; since schema {began}'}.\n\n"
-                       "| field | type | unit | required | what it says |\n| --- | --- | --- | --- | --- |\n")
+            records.append((name, f"{about[0].upper()}{about[1:]}{'' if began == '1' else f'; since schema {began}'}.", []))
         else:
             key, kind, unit, meaning = fields[parts[0]]
             meaning += "" if parts[1] == "1" else f" (since schema {parts[1]})"
-            out.append(f"| `{key}` | {KINDS[kind]} | {unit} | {required(parts[1], parts[2])} | {meaning} |\n".replace("|  |", "| |").replace("|  |", "| |"))
+            row = f"| `{key}` | {KINDS[kind]} | {unit} | {required(parts[1], parts[2])} | {meaning} |\n"
+            records[-1][2].append(row.replace("|  |", "| |").replace("|  |", "| |"))
+    return records
+
+
+def section(title, about, own):
+    return f"\n## {title}\n\n{about}\n\n{TABLE}{''.join(own)}"
+
+
+def page():
+    """What a judgement and a run have in common is one table."""
+    schema = re.search(r"#define FOLD_SCHEMA (\d+)", (SOURCE / "src" / "records" / "schema.h").read_text())[1]
+    records = read_schema()
+    first, second = ([*own] for name, _, own in records if name in SHARED)
+    common = [row for row in first if row in second]
+    out = [HEAD.format(schema=schema)]
+    for name, about, own in records:
+        if name == SHARED[0]:
+            out.append(section("Both `judgement` and `run`", "These fields are in records of either type.", common))
+        if name in SHARED:
+            about, own = about + " It also has the fields of both types above.", [row for row in own if row not in common]
+        out.append(section("Every record" if name == "every" else f"`{name}`", about, own))
     return "".join(out).replace("\n\n\n", "\n\n")
 
 

@@ -105,7 +105,8 @@ static void print_telling(const struct fold_map *map, FILE *out) {
     if (has_tree(c) && c->told_most > most) most = c->told_most;
   }
   fprintf(out,
-          "  telling               %llu of %llu: there ranks in turn, up or down, or pairwise, give different bits\n",
+          "  order-sensitive       %llu of %llu: they change if ranks are added from 0 up, from the last down, or "
+          "pairwise\n",
           (unsigned long long)map->telling, (unsigned long long)map->looked);
   if (most > 0)
     fprintf(out, "                        each element in %u to %u of %u messages\n", least, most, map->messages);
@@ -128,9 +129,9 @@ void fold_map_print(const struct fold_map *map, const struct fold_map_legend *le
             (unsigned long long)(all - map->tested));
   if (map->looked) print_telling(map, out);
   if (map->ranks < 3)
-    fprintf(out, "  note                  fewer than three ranks: no order can be told from another\n");
+    fprintf(out, "  note                  fewer than three ranks: there is one order only\n");
   else if (map->looked && map->telling == 0)
-    fprintf(out, "  note                  none of these numbers tells an order from another\n");
+    fprintf(out, "  note                  all of these results are order-insensitive\n");
   fprintf(out, "\n");
 }
 

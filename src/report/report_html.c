@@ -182,11 +182,11 @@ static fold_status put_top(struct fold_page *page, const struct section *section
 
 static void put_foot(struct fold_page *page) {
   const struct fold_model *m = page->model;
-  fputs("</main>\n<footer><p>Made by foldproof " FOLD_VERSION " from records alone.", page->out);
+  fputs("</main>\n<footer><p>Made by foldproof " FOLD_VERSION " from records only.", page->out);
   if (m->runs) fprintf(page->out, " %zu records of runs hold results that nothing here judges.", m->runs);
-  if (!m->n_study) fputs(" No study of errors among them.", page->out);
-  if (!m->n_timings) fputs(" No timings among them.", page->out);
-  if (!m->n_scalings) fputs(" No scaling among them.", page->out);
+  if (!m->n_study) fputs(" They have no study of errors.", page->out);
+  if (!m->n_timings) fputs(" They have no timings.", page->out);
+  if (!m->n_scalings) fputs(" They have no scaling.", page->out);
   fputs("</p></footer>\n</body>\n</html>\n", page->out);
 }
 

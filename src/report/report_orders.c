@@ -174,8 +174,9 @@ fold_status fold_page_orders(struct fold_page *page) {
   if (status.code == FOLD_OK)
     fputs(
         "<details><summary>Which additions meet, as this foldproof defines the "
-        "orders</summary>\n<p>Terms stand below, the large dot is the result. Each tree is drawn with as many terms as "
-        "tell it from the others; orders that make the same tree share a drawing.</p>\n<div class=\"figures\">\n",
+        "orders</summary>\n<p>Terms are at the bottom, the large dot is the result. Each tree has as many terms as "
+        "distinguish it from the others; orders that make the same tree share a drawing.</p>\n<div "
+        "class=\"figures\">\n",
         page->out);
   for (size_t k = 0; k < n && status.code == FOLD_OK; k++)
     if (is_first(prints, k)) status = put_order(page, orders, prints, n, k, terms);
