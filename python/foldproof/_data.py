@@ -105,7 +105,7 @@ class Data:
 
     def _add(self, name: str, x: Any, axis: int, pair: bool) -> None:
         if isinstance(x, (str, os.PathLike)):
-            self.paths.append(os.path.abspath(x))
+            self.paths.append(os.fspath(x))
             self._dtypes.update(_dtype_of(x))
             return
         if pair and not (isinstance(x, tuple) and len(x) == 2):

@@ -83,8 +83,26 @@ def check_rows(cases):
     raised(foldproof.Refuted, lambda x, calls=[]: calls.append(1) or x + len(calls) % 2, "of_rows", bless=True, dirty=True, **cases)
 
 
+def check_data():
+    """A golden of a file stays where its folder is copied; an array of the caller's can't be kept."""
+    mine = dict(name="py/mine", like="numpy")
+    Path("here").mkdir()
+    os.chdir("here")
+    np.save("x.npy", np.random.default_rng(1).normal(size=(3, 1025)).astype("f4"))
+    assert "1 added" in foldproof.golden(by_pairs, "kept", bless=True, dirty=True, data="x.npy", **mine)
+    os.chdir("..")
+    os.rename("here", "there")
+    os.chdir("there")
+    assert "goldens: 1 held, 0 differ" in foldproof.golden(by_pairs, "kept", data="x.npy", **mine)
+    said = raised(foldproof.Differs, in_turn, "kept", data="x.npy", fixtures=None)
+    assert "npy:x.npy/f32/sum/3x1025" in said and "patterns apart; errors" in said, said
+    assert "write the array to a .npy file, and say data='PATH.npy'" in raised(ValueError, by_pairs, "kept", data=np.load("x.npy"), fixtures=None)
+    os.chdir("..")
+
+
 with tempfile.TemporaryDirectory() as scratch:
     os.chdir(scratch)
+    check_data()
     assert "no golden is there: bless=True keeps these results" in raised(foldproof.Differs, by_pairs, "kept")
     raised(foldproof.Refuted, lambda x: x.sum(-1) + 1, "kept", bless=True)  # its claims are judged first
     assert "bless=True writes nothing: no commit of the source is known" in raised(foldproof.Differs, by_pairs, "kept", bless=True)
