@@ -192,6 +192,21 @@ Test(telling, what_a_chain_alone_loses_in_a_long_row_tells) {
   free(in);
 }
 
+static float replayed(const char *order, size_t n, const float *in) {
+  float out = NAN;
+  const struct fold_call call = {.dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = n, .in = in, .out = &out};
+  cr_assert_eq(fold_order_replay(fold_order_find(order), &call).code, FOLD_OK);
+  return out;
+}
+
+/* The example of docs/claims.md: such an input is only unlikely to reveal a change of order. */
+Test(telling, eight_orders_agree_and_a_ninth_does_not) {
+  const float in[300] = {[4] = 1e8f, [195] = 1, [277] = -1e8f};
+  cr_expect_eq(ask(FOLD_F32, FOLD_SUM, 1, 300, in), FOLD_IDLE);
+  cr_expect_eq(replayed("host/sequential", 300, in), 0);
+  cr_expect_eq(replayed("flat/canonical", 300, in), 1);
+}
+
 /* A permutation for each key, of which the order is the sequential one. */
 Test(telling, a_keyed_order_adds_each_term_once) {
   enum { TERMS = 1000 };
