@@ -305,7 +305,7 @@ static fold_status write_file(const char *path, const char *all, size_t n) {
 }
 
 /* Writes each line with its checksum, and the hash of all lines. */
-static fold_status close_lines(const char *text, const char *path) {
+static fold_status close_lines(const char *text, const char *path, FILE *to) {
   char *all = NULL, hash[80], hex[65], why[300];
   size_t size = 0;
   unsigned long line = 0;
@@ -321,29 +321,30 @@ static fold_status close_lines(const char *text, const char *path) {
   fold_status status = fold_ok();
   if (!fold_certificate_check_bytes(all, size, why))
     status = fold_error(FOLD_UNSUPPORTED, "what came out can't be certified: %.200s", why);
-  if (status.code == FOLD_OK) status = write_file(path, all, size);
+  if (status.code == FOLD_OK && path) status = write_file(path, all, size);
+  if (status.code == FOLD_OK && !path) fwrite(all, 1, size, to); /* whose owner checks it */
   free(all);
   return status;
 }
 
-static fold_status write_certificate(struct certificate *k, const char *path) {
+static fold_status write_certificate(struct certificate *k, const char *path, FILE *to) {
   char *text = NULL;
   size_t size = 0;
   k->text = open_memstream(&text, &size);
   if (k->text == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a certificate");
   fold_status status = write_lines(k);
   fclose(k->text);
-  if (status.code == FOLD_OK) status = close_lines(text, path);
+  if (status.code == FOLD_OK) status = close_lines(text, path, to);
   free(text);
   return status;
 }
 
-fold_status fold_certify(const struct fold_subject *subject, const struct fold_case *c, const char *path) {
+fold_status fold_certify(const struct fold_subject *subject, const struct fold_case *c, const char *path, FILE *to) {
   struct certificate k = {.subject = subject, .c = c, .problem = fold_case_problem(c)};
   fold_status status = check(&k);
   if (status.code == FOLD_OK) status = run(&k);
   if (status.code == FOLD_OK) status = find_tree(&k);
-  if (status.code == FOLD_OK) status = write_certificate(&k, path);
+  if (status.code == FOLD_OK) status = write_certificate(&k, path, to);
   if (k.rig.ops) fold_rig_close(&k.rig);
   fold_tree_free(&k.tree);
   free(k.results);

@@ -45,21 +45,23 @@ static const struct argp argp = {
     .args_doc = "[SUBJECT]",
     .doc =
         "Run a subject once on a case and write a certificate: the inputs, the order of additions, the results, the "
-        "exact results, the bounds and the environment, as a text that foldproof check verifies without the "
-        "subject.\vThe order is the declared one, or a revealed one. Exit code 77: a certificate cannot state this "
-        "result."};
+        "exact results, the bounds and the environment, as a text that foldproof check verifies without the subject.\n"
+        "\n"
+        "Examples:\n"
+        "  foldproof certify host/pairwise -f normal/f32/sum/1x33/seed1 -o sum.cert\n"
+        "  foldproof certify --guest ./my_sum.so -f thirds/f32/sum/1x3 -o my.cert\n"
+        "  foldproof certify host/exact -f thirds/f32/sum/1x3 >exact.cert\v"
+        "The order is the declared one, or a revealed one. Exit code 77: a certificate cannot state this result."};
 
 static int certify(void *context, const struct fold_subject *subject, FILE *out) {
   const struct certify *c = context;
-  char path[32];
   struct fold_cases cases = {0};
   const struct fold_selection selection = {.engine = -1, .folder = c->folder, .set = "all", .fixtures = c->fixtures};
   fold_status status = fold_select_cases(&selection, 0, &cases);
   if (status.code == FOLD_OK && cases.n != 1)
     status = fold_error(FOLD_BAD_INPUT, "--fixtures %.100s: %zu cases, and one is certified at a time", c->fixtures,
                         cases.n);
-  snprintf(path, sizeof path, "/dev/fd/%d", fileno(out));
-  if (status.code == FOLD_OK) status = fold_certify(subject, &cases.at[0], c->output ? c->output : path);
+  if (status.code == FOLD_OK) status = fold_certify(subject, &cases.at[0], c->output, out);
   fold_cases_free(&cases);
   return fold_print_error(c->program, status);
 }
@@ -95,9 +97,14 @@ static const struct argp check_argp = {
     .args_doc = "FILE...",
     .doc =
         "Check certificates: add the inputs of each one in its order, compare with its results, and compute its exact "
-        "values and bounds again. The subjects are not run.\vExit code 1: a certificate does not hold; the message "
-        "names the file, the line and what is wrong. Exit code 2: a file cannot be read or is no certificate, and all "
-        "others hold."};
+        "values and bounds again. The subjects are not run.\n"
+        "\n"
+        "Examples:\n"
+        "  foldproof check sum.cert\n"
+        "  foldproof check *.cert\n"
+        "  foldproof check sum.cert my.cert && echo both hold\v"
+        "Exit code 1: a certificate does not hold; the message names the file, the line and what is wrong. Exit code "
+        "2: a file cannot be read or is no certificate, and the rest hold."};
 
 /* A name or a line of the file may be any bytes. */
 static void print_refused(const char *program, const char *file, const char *why) {
