@@ -61,7 +61,7 @@ _foldproof() {
     words=$("$command" --help 2>/dev/null | awk '/^  [a-z]/ { print $1 }')
   else
     if [[ $word == -* || $before == -* ]]; then
-      options=" $("$command" "$sub" --help 2>/dev/null | grep -o -e '--[a-z-]*\[\{0,1\}=\{0,1\}' | tr '\n' ' ')"
+      options=" $("$command" "$sub" --help 2>/dev/null | grep '^ \{2,6\}-' | grep -o -e '--[a-z-]*\[\{0,1\}=\{0,1\}' | tr '\n' ' ')"
     fi
     if _foldproof_values "$before"; then
       if [ "$before" = --draw ] && [[ $word == -* ]]; then words=${options//[\[=]/}; fi

@@ -193,8 +193,8 @@ FIELDS = [
     ("guest", True, 1, "^CONTRADICTS: .*it declares 'guest', and the one here has it not"),
     ("peer", True, 1, "^CONTRADICTS: .*it declares 'peer', and the one here has it not"),
     ("any_gpu", True, 1, "^CONTRADICTS: .*it declares 'any_gpu', and the one here has it not"),
-    ("promised", False, 1, "^CONTRADICTS: .*it says that bounded is not promised, and the subject here promises it"),
-    ("claim", "correctly_rounded", 1, "^CONTRADICTS: .*it says that correctly_rounded is promised, and the subject here does not"),
+    ("promised", False, 1, "^CONTRADICTS: .*it says that bounded is not claimed, and the subject here claims it"),
+    ("claim", "correctly_rounded", 1, "^CONTRADICTS: .*it says that correctly_rounded is claimed, and the subject here does not"),
     ("claim", "replay", 2, "f:1: a record of type judgement has the claim 'replay': no such is known"),
     ("ranks", 7, 1, "^CONTRADICTS: .*ranks, on an engine that has none"),
     ("case", "nope", 1, "^CONTRADICTS: .*its name is not that of a case of this dtype, op, shape, ranks, seed and condition"),
@@ -208,8 +208,8 @@ FIELDS = [
     ("cases", 3, 1, "^CONTRADICTS: .*results of more than one case"),
     ("row", 1, 1, "^CONTRADICTS: .*a row that it has not"),
     ("want", None, 1, "^CONTRADICTS: .*one of got and want"),
-    ("values", None, 1, "^CONTRADICTS: .*other results than values"),
-    ("results", None, 1, "^CONTRADICTS: .*other results than values"),
+    ("values", None, 1, "^CONTRADICTS: .*its results differ from its values"),
+    ("results", None, 1, "^CONTRADICTS: .*its results differ from its values"),
     ("subject", "", 1, "^CONTRADICTS: .*no subject"),
     ("ranks_differ", {"rank": 1, "row": 0, "got": "0x0", "rank_0": "0x1"}, 1, "^CONTRADICTS: .*ranks, on an engine that has none"),
     ("wrote_input", {"byte": 0}, 1, "^REFUTED: host/numpy on host violates keeps_input: .*it wrote to its input .so its record says."),
@@ -283,9 +283,9 @@ def check_told(folder):
     within = dict(within, subject="mine/sum", guest=True)
     put(folder / "f", [mine, within])
     run("recheck", "f", cwd=folder, code=0)
-    for other, says in ((dict(order="host/pairwise"), "it tells another case or subject than the first record of the same results"),
-                        (dict(guest=False), "it tells another case or subject than the first"),
-                        (dict(claim="replays", promised=False), "it says that replays is not promised, and another record of that subject promises it")):
+    for other, says in ((dict(order="host/pairwise"), "it names a different case or subject than the first record of the same results"),
+                        (dict(guest=False), "it names a different case or subject than the first"),
+                        (dict(claim="replays", promised=False), "it says that replays is not claimed, and another record of that subject claims it")):
         put(folder / "f", [mine, dict(within, **other) if "claim" not in other else dict(mine, **other)])
         _, said = run("recheck", "f", cwd=folder, code=1)
         expect(f"^CONTRADICTS: f:2: .*{says}", said)

@@ -225,14 +225,14 @@ Test(bench_world, bad_words_are_refused) {
       {"bench --engine mpi --peer x", "--engine cuda"},
       {"bench --engine mpi --iterations 8", "at least 9"},
       {"bench --engine mpi --workers 2,1", "rising"},
-      {"bench --engine mpi --workers 0", "from 1"},
+      {"bench --engine mpi --workers 0", "--workers 0: at least 1"},
       {"bench --engine mpi --bytes 12", "multiples of 8"},
-      {"bench --engine mpi --bytes 34359738376", "from 0 to 34359738368"},
+      {"bench --engine mpi --bytes 34359738376", "at most 34359738368"},
       {"bench --engine mpi --link -1", "not a rate"},
       {"bench --engine mpi --memory x", "not a rate"},
       {"study --engine mpi", "--messages"},
       {"study --messages --engine cuda", "not one of mpi, nccl"},
-      {"study --messages --simulate", "excludes"},
+      {"study --messages --simulate", "does not go with"},
       {"study --messages --engine mpi --sizes 0", "from 1"},
   };
   struct shell *s = shell_open();

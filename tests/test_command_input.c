@@ -170,7 +170,7 @@ Test(command_input, nothing_judged_says_why_of_each_subject) {
        "normal/f32/max/1x33/seed1\n",
        2},
       {"$F verify --subjects host/kahan --claims faithful --fixtures 'normal/f32/sum/1x33/*'",
-       "  host/kahan on host: does not promise faithful (--probe tries it all the same), but compensated, replays", 2},
+       "  host/kahan on host: does not claim faithful (--probe tries it all the same), but compensated, replays", 2},
       {"$F verify --subjects 'host/*' --claims world_invariant --fixtures 'normal/f32/sum/1x33/*'", "  and ", 7},
       {"$F verify --probe --subjects host/exact --fixtures 'normal/f32/prod/1x33/*' --claims replays",
        "the selected cases are prod of f32", 2},

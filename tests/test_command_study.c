@@ -173,7 +173,7 @@ Test(command_study, bad_input_is_refused) {
       {"--simulate --sizes 1", "2 to 65536"},
       {"--simulate --sizes 2^17", "2 to 65536"},
       {"--simulate --problems max", "sums"},
-      {"--simulate --full", "exclude"},
+      {"--simulate --full", "does not go with"},
       {"stray", ""},
       {"--sizes 10 --jsonl nosuch/x.jsonl", "nosuch/x.jsonl"},
       {"--simulate --sizes 4 --jsonl nosuch/x.jsonl", "nosuch/x.jsonl"},

@@ -89,7 +89,7 @@ def check_gpu_to_gpu(folder):
                    for c, o in (("correctly_rounded", "max"), ("run_to_run", "sum")))
     for record, code in ((most, 1), (total, 77), (judgement("flat/atomic", "writes_output"), 77)):
         other = {**record, **of(OTHER)}
-        check(folder, record["subject"] + record["op"], "gpu_to_gpu", code, "not promised" if code == 77 else "1 refuted",
+        check(folder, record["subject"] + record["op"], "gpu_to_gpu", code, "not claimed" if code == 77 else "1 refuted",
               a=[record], b=[other])
     check(folder, "a record that contradicts itself", "gpu_to_gpu", 1, "0 held, 1 refuted", a=[ordered],
           b=[ordered, judgement("rows/par_256", "run_to_run", OTHER)])
@@ -106,7 +106,7 @@ def check_models(folder):
     check(folder, "one model", "gpu_to_gpu", 77, "both records are of NVIDIA A", gpus=one, a=[record], b=[record])
     check(folder, "two models", "run_to_run", 77, "NVIDIA A and NVIDIA B", a=[record], b=[record])
     check(folder, "no GPU", "gpu_to_gpu", 2, "b.jsonl: its environment has no GPU", gpus=("NVIDIA A", None), a=[record], b=[record])
-    check(folder, "hosts", "run_to_run", 2, "has no GPU, of which alone run_to_run is judged: compare runs on hosts without --claim", gpus=(None, None), a=[record], b=[record])
+    check(folder, "hosts", "run_to_run", 2, "has no GPU, and run_to_run is judged only of GPUs: compare runs on hosts without --claim", gpus=(None, None), a=[record], b=[record])
     check(folder, "the next job", "run_to_run", 0, "1 held, 0 refuted", gpus=one, a=[record], b=[record])
     check(folder, "another job's bits", "run_to_run", 1, "0 held, 1 refuted", gpus=one, a=[record],
           b=[judgement("cub/reduce", "run_to_run", OTHER)])

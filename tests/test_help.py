@@ -1,13 +1,35 @@
-"""Help and version: every command explains itself, under every way to ask.
+"""Help and version: every command explains itself, under every way to ask, and its examples work.
 
-test_help.py FOLDPROOF
+test_help.py FOLDPROOF LIBRARY_FOLDER CC
 """
 import json
+import os
+import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
-FOLDPROOF = sys.argv[1]
+FOLDPROOF, LIBRARY, CC = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3].split()
+# What the examples name, and what makes it; few cases, so that they take seconds.
+FIXTURES = """[normal]
+generator = normal
+dtype = f32
+rows = 1
+cols = 33
+seed = 1
+
+[thirds]
+values = 1, 3, 0.25
+dtype = f32
+provenance = a test
+"""
+PREPARED = """cp "$LIBRARY/examples/guest_sum.c" my_sum.c && $CC -shared -fPIC -I"$LIBRARY" my_sum.c -o my_sum.so
+echo '*' >.gitignore && git init -q && git add -f my_sum.c && git -c user.name=a -c user.email=a@b commit -q -m 'a sum'
+foldproof gen normal -n 100 -o x.npy && foldproof record 'host/*' -f normal --jsonl old.jsonl
+foldproof record --guest ./my_sum.so --jsonl mine.jsonl && foldproof recheck old.jsonl --jsonl before.jsonl"""
+ORDER = ["gen", "record", "certify", "recheck"]  # these make files that the others read
+ELSEWHERE = {"foldproof bench --rows 1000 --cols 1000", "foldproof bench --engine nccl --what messages --jsonl times.jsonl", "foldproof study --messages --engine nccl --jsonl messages.jsonl"}
 
 
 def run(*words, code=0):
@@ -62,6 +84,32 @@ def check_subjects():
         assert "no subject on host matches 'nosuch'" in run("bench", "--engine", "host", *given, code=2)[1]
 
 
-for check in (check_ways_to_ask, check_version, check_old_names, check_subjects):
+def in_shell(line, folder):
+    own = dict(os.environ, PATH=f"{FOLDPROOF.parent}:{os.environ['PATH']}", LIBRARY=str(LIBRARY), CC=" ".join(CC), FOLDPROOF_FIXTURES=str(folder / "fixtures"))
+    done = subprocess.run(["sh", "-ec", line], cwd=folder, env=own, capture_output=True, text=True, timeout=120, check=False)
+    return done.returncode, f"{line}: {done.returncode}: {done.stdout[-2000:]}{done.stderr}"
+
+
+def check_examples():
+    """Three of each command stand before its options, fit the line, and do what they say. Those that need a GPU are skipped without one."""
+    cases = {line.split()[0] for line in run("list", "fixtures")[0].splitlines()}
+    assert {"normal/f32/sum/1x33/seed1", "thirds/f32/sum/1x3"} <= cases
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        (folder / "fixtures").mkdir()
+        (folder / "fixtures" / "few.ini").write_text(FIXTURES)
+        code, said = in_shell(PREPARED, folder)
+        assert code == 0, said
+        for command in sorted(COMMANDS, key=lambda name: (ORDER + COMMANDS).index(name)):
+            text = run(command, "--help")[0]
+            assert len(text.splitlines()) <= 95 and max(map(len, text.splitlines())) < 80, text
+            examples = re.findall(rf"^  (foldproof {command}(?: .*)?)$", text.split("\nExamples:\n")[1].split("\n\n")[0], re.M)
+            assert len(examples) == 3, text
+            for example in examples:
+                code, said = in_shell(example, folder)
+                assert code == 0 or (code in (2, 77, 99) and example in ELSEWHERE), said
+
+
+for check in (check_ways_to_ask, check_version, check_old_names, check_subjects, check_examples):
     check()
 print("ok")

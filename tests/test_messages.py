@@ -117,9 +117,9 @@ def check_arrays():
 
 
 def check_sizes():
-    says("--n and --rows or --cols exclude each other\n", "gen", "normal", "-n", "3", "--rows", "2", "--cols", "2", "-o", "a.npy")
+    says("--n does not go with --rows or --cols\n", "gen", "normal", "-n", "3", "--rows", "2", "--cols", "2", "-o", "a.npy")
     assert not os.path.exists("a.npy")
-    says("--n and --rows or --cols exclude each other\n", "gen", "normal", "--cols", "2", "-n", "3", "-o", "a.npy")
+    says("--n does not go with --rows or --cols\n", "gen", "normal", "--cols", "2", "-n", "3", "-o", "a.npy")
 
 
 def check_variables():

@@ -166,10 +166,10 @@ with tempfile.TemporaryDirectory() as folder:
         got = revealed(f"guest/{name}", *GUEST_OF, "-n", 63, code=1)
         expect(got["kind"] == "tree" and "has different bits than the same terms" in got["depends_on_place"] and got["rows"] == 1, f"{name}: {got}")
         text = run(f"guest/{name}", *GUEST_OF, "-n", 63, code=1).stdout
-        expect("place        what was revealed is of a row alone" in text and "0x0000000000000000" not in text, text)
+        expect("place        this tree is of a single row" in text and "0x0000000000000000" not in text, text)
     got = revealed("guest/by_some_batches", *GUEST_OF)
     expect(got["depends_on_batch"] and got["rows"] == 1, got)
-    expect("some launches of more rows have different bits" in run("guest/by_some_batches", *GUEST_OF).stdout, "one tree is two")
+    expect("some calls with more rows have different bits" in run("guest/by_some_batches", *GUEST_OF).stdout, "one tree is two")
     for name, word in {"clears_its_input": "changed its input", "writes_beyond": "byte 4096 from the start of the output was overwritten"}.items():
         got = revealed(f"guest/{name}", *GUEST_OF, code=1)
         expect(got["kind"] == "no tree" and word in got["why"], f"{name}: {got}")

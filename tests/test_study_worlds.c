@@ -355,9 +355,9 @@ Test(study_worlds, bad_words_are_refused) {
   static const struct {
     const char *options, *word;
   } rows[] = {
-      {"--worlds --simulate", "excludes"},
-      {"--worlds --messages", "excludes"},
-      {"--worlds --full", "excludes"},
+      {"--worlds --simulate", "does not go with"},
+      {"--worlds --messages", "does not go with"},
+      {"--worlds --full", "does not go with"},
       {"--worlds --problems prod", "sums only"},
       {"--worlds --sizes 0", "from 1"},
       {"--worlds --settings ring", "--settings needs --messages"},

@@ -56,9 +56,9 @@ class Tree:
         if self.fingerprint is None:
             return f"{head}: {self.text}"
         place, batch = self.record.get("depends_on_place"), self.record["depends_on_batch"]
-        alone = f"of a row alone: in a launch {place}\n" if place else "of a row alone: some launches of more rows have different bits\n" if batch else ""
+        single = f"of a single row: in a call with more rows {place}\n" if place else "of a single row: some calls with more rows have different bits\n" if batch else ""
         mixed = f"{self.why}\n" if self.why else ""
-        return f"{head}: {', '.join(self.orders) or 'unknown order'}, {self.fingerprint}\n{mixed}{alone}{self.text.rstrip()}"
+        return f"{head}: {', '.join(self.orders) or 'unknown order'}, {self.fingerprint}\n{mixed}{single}{self.text.rstrip()}"
 
 
 def reveal(

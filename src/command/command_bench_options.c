@@ -104,7 +104,7 @@ static void check_options(struct bench_command *b, struct argp_state *state) {
   bool matrix = b->rows != 0 || b->cols != 0, dot = b->problem->id == FOLD_DOT;
   check_kind(b, state);
   if (matrix && (b->rows == 0 || b->cols == 0)) argp_failure(state, 2, 0, "--rows and --cols go together");
-  if (matrix && b->n_sizes) argp_failure(state, 2, 0, "--n and --rows exclude each other");
+  if (matrix && b->n_sizes) argp_failure(state, 2, 0, "--n does not go with --rows");
   if (matrix && b->rows > (UINT64_C(1) << MOST_TERMS) / b->cols)
     argp_failure(state, 2, 0, "over 2^%d elements", MOST_TERMS);
   b->options.generator = fold_generator_find(b->generator);
@@ -165,18 +165,27 @@ static const struct argp argp = {
     .children = fold_world_child,
     .args_doc = "[SUBJECT...]",
     .doc =
-        "Time CUDA subjects, host subjects and NumPy, or collectives over ranks, each judged first.\vOn a GPU, times "
-        "are medians of CUDA events. Inputs of up to 8 MiB run in a CUDA graph of 32 calls, and the time is divided by "
-        "32; the table's headline says so. Inputs rotate, so that the L2 does not hold them. The ceiling is a plain "
-        "read of memory in the same run. thrust/reduce allocates memory and waits in each call: its times include "
-        "both, and it cannot run in a graph.\n\nOn the host the monotonic clock is read around each call. NumPy runs "
-        "in its own process, in turn with the others, on the same inputs. The ceiling is the fastest plain read of "
-        "them.\n\nFor a collective the time is that of the slowest rank (MPI: by its host's clock). The ranks' own "
-        "sums, and the communication, are also timed alone.\n\nA figure is implausible if a rate is above the ceiling "
-        "by more than both spreads, above that of a cache, or above that of the link or the memory; if a speed-up is "
-        "above the number of ranks; or if an overhead is negative. Exit code 1: a figure is implausible, or a claim is "
-        "refuted. If the machine is too busy for a reliable figure, that line says so and is not checked. If this is "
-        "so for all lines, the exit code is 77."};
+        "Time CUDA subjects, host subjects and NumPy, or collectives over ranks, each judged first.\n"
+        "\n"
+        "Examples:\n"
+        "  foldproof bench --engine host host/numpy numpy/sum -n 1e5\n"
+        "  foldproof bench --rows 1000 --cols 1000\n"
+        "  foldproof bench --engine nccl --what messages --jsonl times.jsonl\v"
+        "On a GPU, times are medians of CUDA events. Inputs of up to 8 MiB run in a CUDA graph of 32 calls, and the "
+        "time is divided by 32; the table's headline says so. Inputs rotate, so that the L2 does not hold them. The "
+        "ceiling is a plain read of memory in the same run. thrust/reduce allocates memory and waits in each call: its "
+        "times include both, and it cannot run in a graph.\n"
+        "\n"
+        "On the host the monotonic clock is read around each call. NumPy runs in a process of its own, on the same "
+        "inputs; all take turns. The ceiling is the fastest plain read of them.\n"
+        "\n"
+        "For a collective the time is that of the slowest rank (MPI: by its host's clock). The ranks' own sums, and "
+        "the communication, are also timed separately.\n"
+        "\n"
+        "A figure is implausible if a rate is above the ceiling by more than both spreads, above that of a cache, or "
+        "above that of the link or the memory; if a speed-up is above the number of ranks; or if an overhead is "
+        "negative. Exit code 1: a figure is implausible, or a claim is refuted. If the machine is too busy for a "
+        "reliable figure, that line says so and is not checked. If this is so for all lines, the exit code is 77."};
 
 /* Chooses 1 thread and all threads, once if these are equal; other engines have no threads to choose. */
 static void choose_threads(struct bench_command *b) {

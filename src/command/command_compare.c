@@ -33,10 +33,10 @@ struct compare {
 static const struct argp_option options[] = {
     {"claim", CLAIM, "CLAIM", 0,
      "judge gpu_to_gpu (records of two models of GPU) or run_to_run (two jobs on one model of GPU), for each subject "
-     "that promises it",
+     "that makes it",
      1},
     {"regressions", REGRESSIONS, NULL, 0,
-     "compare verdicts: fail only for what got worse from the first file to the second; tell what was fixed", 1},
+     "compare verdicts: fail only for what got worse from the first file to the second; name what was fixed", 1},
     {"jsonl", JSONL, "FILE", 0, "with --claim: write a record of each verdict", 1},
     {"subset", SUBSET, NULL, 0, "allow cases that only one file has", 0},
     {"across", ACROSS, "ENGINE,ENGINE", 0, "compare two engines, as host,cuda, in one file or two", 0},
@@ -101,16 +101,23 @@ static const struct argp argp = {
     .args_doc = "A.jsonl B.jsonl",
     .doc =
         "Compare the results in two files of records: of two machines, two versions, two days. A file may be "
-        "compressed by gzip; a folder of files works too.\vPrints, at most ten lines of each: incomplete files; cases "
-        "that only one file has; cases with different inputs; results that differ, how far apart they are and which is "
-        "nearer to the exact result; what a run did wrong (ranks that disagree, a result not written, memory "
-        "overwritten); verdicts that differ. Then it prints counts by subject, claim, dtype and size, and what differs "
-        "in the environment.\n\nExit codes: 0 both files have the same cases and all agree; 1 something differs or is "
-        "missing; 2 bad input, such as results that contradict their hash, or no case in common; 99 runs broke in "
-        "both. With --subset a missing case is named but is no difference; a different input always is one. With "
-        "--regressions: 0 nothing got worse; 1 a verdict is refuted or broken that was not, or what was judged is not "
-        "judged now (--subset allows that); 99 a file is incomplete (not with --subset). With "
-        "--claim: 0 all held; 1 refuted; 77 nothing to judge; 99 a file is incomplete (not with --subset)."};
+        "compressed by gzip; a folder of files works too.\n"
+        "\n"
+        "Examples:\n"
+        "  foldproof compare old.jsonl run.jsonl\n"
+        "  foldproof compare old.jsonl run.jsonl --format markdown --output diff.md\n"
+        "  foldproof compare before.jsonl verdicts.jsonl --regressions\v"
+        "Prints, at most ten lines of each: incomplete files; cases that only one file has; cases with different "
+        "inputs; results that differ, how far apart they are and which is nearer to the exact result; what a run did "
+        "wrong (ranks that disagree, a result not written, memory overwritten); verdicts that differ. Then it prints "
+        "counts by subject, claim, dtype and size, and what differs in the environment.\n"
+        "\n"
+        "Exit codes: 0 both files have the same cases and all agree; 1 something differs or is missing; 2 bad input, "
+        "such as results that contradict their hash, or no case in common; 99 runs broke in both. With --subset a "
+        "missing case is named but is no difference; a different input always is one. With --regressions: 0 nothing "
+        "got worse; 1 a verdict is refuted or broken that was not, or what was judged is not judged now (--subset "
+        "allows that); 99 a file is incomplete (not with --subset). With --claim: 0 all held; 1 refuted; 77 nothing to "
+        "judge; 99 a file is incomplete (not with --subset)."};
 
 static fold_status print(const struct compare *c, const json_t *told) {
   struct fold_output output;

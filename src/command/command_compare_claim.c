@@ -155,7 +155,7 @@ static fold_status check_gpus(const struct judging *j) {
   for (int k = 0; k < 2; k++)
     if (!*gpu_of(&j->side[k]))
       return fold_error(FOLD_BAD_INPUT,
-                        "%.150s: its environment has no GPU, of which alone %s is judged: compare runs on hosts "
+                        "%.150s: its environment has no GPU, and %s is judged only of GPUs: compare runs on hosts "
                         "without --claim",
                         j->side[k].path, j->claim);
   if (two && same) return fold_error(FOLD_UNSUPPORTED, "both records are of %s: gpu_to_gpu needs two models of GPU", a);
@@ -278,7 +278,7 @@ static void print_counts(struct judging *j, const size_t only[2], size_t total[2
   printf("%-40s %8s %8s\n", "subject", "held", "refuted");
   for (size_t i = 0; i < j->n_counts; i++) {
     const struct counts *c = &j->counts[i];
-    if (!c->promised && !told) printf("not promised, and not counted:\n");
+    if (!c->promised && !told) printf("not claimed, and not counted:\n");
     told |= !c->promised;
     fold_print_line("%-40s %8zu %8zu", c->subject, c->held, c->refuted);
     if (c->promised) total[0] += c->held, total[1] += c->refuted;

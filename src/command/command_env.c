@@ -15,8 +15,15 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   return 0;
 }
 
-static const struct argp argp = {
-    .options = options, .parser = parse, .doc = "Print the machine and the software that make the results."};
+static const struct argp argp = {.options = options,
+                                 .parser = parse,
+                                 .doc =
+                                     "Print the machine and the software that make the results.\n"
+                                     "\n"
+                                     "Examples:\n"
+                                     "  foldproof env\n"
+                                     "  foldproof env --json\n"
+                                     "  foldproof env | grep -i gpu"};
 
 static void print_value(const char *key, json_t *value) {
   if (json_is_string(value))

@@ -40,7 +40,7 @@ static void check_options(struct gen *g, struct argp_state *state) {
     argp_failure(state, 2, 0, "no generator '%s': %s", g->generator,
                  fold_option_generator(g->generator, (char[240]){0}));
   if (!g->path) argp_failure(state, 2, 0, "--output is missing");
-  if (g->says_n && !g->flat) argp_failure(state, 2, 0, "--n and --rows or --cols exclude each other");
+  if (g->says_n && !g->flat) argp_failure(state, 2, 0, "--n does not go with --rows or --cols");
   if (g->cols == UINT64_MAX) argp_failure(state, 2, 0, "--n, or --rows and --cols, is missing");
   if (g->cols && g->rows > (UINT64_C(1) << MOST) / g->cols) argp_failure(state, 2, 0, "over 2^%d elements", MOST);
   g->source.generator = found;
@@ -71,7 +71,13 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .args_doc = "GENERATOR",
-    .doc = "Write an array to a .npy file. The same arguments give the same bits on any machine."};
+    .doc =
+        "Write an array to a .npy file. The same arguments give the same bits on any machine.\n"
+        "\n"
+        "Examples:\n"
+        "  foldproof gen normal -n 1000 -o x.npy\n"
+        "  foldproof gen mixed --rows 8 --cols 1e4 --dtype f16 -o y.npy\n"
+        "  foldproof gen ill_conditioned -n 1000 --condition 1e6 --seed 7 -o z.npy"};
 
 static fold_status fill_part(void *context, uint64_t first, size_t n, void *out) {
   fold_generate_parallel(context, first, n, out, 0);

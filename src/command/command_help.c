@@ -1,5 +1,6 @@
 /* command_help.c: what every command line has: --help, -h, --usage, --version, and no empty words. argp's own options are left out,
  * because they have no -h. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,12 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
+/* Leaves out the note on options with two names, which everybody knows. */
+static char *filter(int key, const char *text, void *input) {
+  (void)input;
+  return key == ARGP_KEY_HELP_DUP_ARGS_NOTE ? NULL : (char *)(uintptr_t)text;
+}
+
 const char *fold_version_text(void) {
   static char text[80];
   snprintf(text, sizeof text, "foldproof " FOLD_VERSION " (commit %s)", fold_build_commit());
@@ -54,7 +61,7 @@ const char *fold_version_text(void) {
 
 void fold_help_parse(const struct argp *argp, int argc, char **argv, void *input) {
   const struct argp_child children[] = {{argp, 0, NULL, 0}, {0}};
-  const struct argp whole = {.options = options, .parser = parse, .children = children};
+  const struct argp whole = {.options = options, .parser = parse, .children = children, .help_filter = filter};
   refuse_empty(argc, argv);
   argp_parse(&whole, argc, argv, ARGP_NO_HELP, NULL, input);
 }

@@ -57,13 +57,19 @@ static const struct argp argp = {
     .children = children,
     .args_doc = "RUN.jsonl...",
     .doc =
-        "Judge recorded results by the exact results, the bounds, the replays of their orders and their twins' "
-        "results. Each input is made again and must have the recorded hash. The subjects and their engine need not be "
-        "here.\vSome claims can be judged only by running the subject. Of these, a recorded refutation, overwritten "
-        "memory or crash counts; the rest is skipped. A defect that is known of the recorded version of a library does "
-        "not count, as with verify. Exit codes: 0 every claim that could be judged held; 1 a claim "
-        "is refuted, or a record contradicts its results, its input or its closing line; 2 bad input, such as results "
-        "that contradict their hash; 77 nothing held; 99 the records are incomplete."};
+        "Judge recorded results by the exact results, the bounds, the replays of their orders and the results of their "
+        "references. Each input is made again and must have the recorded hash. The subjects and their engine need not "
+        "be here.\n"
+        "\n"
+        "Examples:\n"
+        "  foldproof recheck run.jsonl\n"
+        "  foldproof recheck run.jsonl old.jsonl --quiet\n"
+        "  foldproof recheck run.jsonl --jsonl verdicts.jsonl\v"
+        "Some claims can be judged only by running the subject. Of these, a recorded refutation, overwritten memory or "
+        "crash counts; the rest is skipped. A defect that is known of the recorded version of a library does not "
+        "count, as with verify. Exit codes: 0 every claim that could be judged held; 1 a claim is refuted, or a record "
+        "contradicts its results, its input or its closing line; 2 bad input, such as results that contradict their "
+        "hash; 77 nothing held; 99 the records are incomplete."};
 
 /* --- the first pass: which subjects are in the records, with which results */
 
@@ -118,7 +124,7 @@ static fold_status take_results(struct fold_judge *j, json_t *record, size_t lin
   }
   if (seen->told != fold_judge_told(record))
     fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS",
-                   "it tells another case or subject than the first record of the same results");
+                   "it names a different case or subject than the first record of the same results");
   const int dtype = fold_record_result_dtype(record);
   if (dtype >= 0) fold_judge_check_values(j, record, (enum fold_dtype)dtype, line);
   return fold_ok();

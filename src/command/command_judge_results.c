@@ -90,7 +90,7 @@ static void judge_twin(struct judging *g) {
   struct fold_seen *other = *name && twin ? fold_seen_find(&j->seen, fold_record_key(twin, true)) : NULL;
   json_decref(twin);
   if (other == NULL) {
-    fold_find_skipped(&finding, "its twin's results are not in the records");
+    fold_find_skipped(&finding, "the results of its reference are not in the records");
   } else {
     char what[120];
     snprintf(what, sizeof what, "different bits than %.60s", name);

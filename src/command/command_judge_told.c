@@ -28,8 +28,8 @@ static void check_promised(struct fold_judge *j, const json_t *record, size_t li
   const bool said = json_is_true(json_object_get(record, "promised")), is = claims & FOLD_CLAIM(claim->id);
   if (said == is || (said && !own)) return;
   fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS", "it says that %s is %s, and %s %s", claim->name,
-                 said ? "promised" : "not promised", own ? "the subject here" : "another record of that subject",
-                 is ? "promises it" : "does not");
+                 said ? "claimed" : "not claimed", own ? "the subject here" : "another record of that subject",
+                 is ? "claims it" : "does not");
 }
 
 void fold_judge_check_told(struct fold_judge *j, const json_t *record, size_t line) {
@@ -37,7 +37,8 @@ void fold_judge_check_told(struct fold_judge *j, const json_t *record, size_t li
   const char *wrong = wrong_type(record);
   const bool judged = fold_recorded_is_judged(record);
   if (judged && !wrong) wrong = fold_record_wrong(record);
-  if (judged && !wrong && has(record, "results") && !has(record, "values")) wrong = "other results than values";
+  if (judged && !wrong && has(record, "results") && !has(record, "values"))
+    wrong = "its results differ from its values";
   if (wrong) fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS", "%s", wrong);
   if (!judged || wrong) return;
   if (fold_again_differs(&j->again, record, other))

@@ -53,7 +53,7 @@ static fold_status print_subjects(const struct fold_selection *selection, const 
     list_rule("accumulator", s->accumulator);
     list_rule("result", s->result);
     if (s->order) printf("; order %s", s->order);
-    if (s->twin) printf("; twin %s", s->twin);
+    if (s->twin) printf("; reference %s", s->twin);
     printf("\n    claims ");
     fold_put_claims(stdout, s->claims, ",");
     printf("\n");
@@ -127,7 +127,7 @@ struct list {
 enum { LONG = 'l' };
 static const struct argp_option options[] = {
     {"long", LONG, NULL, 0,
-     "also print each subject's dtypes, operations, unusual accumulator and result, order, twin and claims", 2},
+     "also print each subject's dtypes, operations, unusual accumulator and result, order, reference and claims", 2},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -151,9 +151,14 @@ static const struct argp argp = {
     .children = children,
     .args_doc = "[subjects|claims|generators|orders|fixtures]",
     .doc =
-        "List subjects (the default), claims, generators, orders, or the cases of the fixtures. --engine, --subjects "
-        "and --claims choose subjects and claims; --fixtures, --set, --fixture-folder and --npy choose cases. An "
-        "option that does not apply to the list is refused (exit code 2)."};
+        "List subjects (the default), claims, generators, orders, or the cases of the fixtures.\n"
+        "\n"
+        "Examples:\n"
+        "  foldproof list subjects --engine host\n"
+        "  foldproof list claims --subjects host/kahan\n"
+        "  foldproof list fixtures --fixtures 'normal/f32/*'\v"
+        "--engine, --subjects and --claims choose subjects and claims; --fixtures, --set, --fixture-folder and --npy "
+        "choose cases. An option that does not apply to the list is refused (exit code 2)."};
 
 struct kind {
   const char *name;
@@ -194,7 +199,7 @@ static fold_status print_list(struct list *l, const char *program, const struct 
     FOLD_TRY(check_options(&lists[i], &l->options));
     FOLD_TRY(fold_selection_open(&l->options, registry));
     registry = &l->options.registry;
-    if (l->detailed && i > 0) return fold_error(FOLD_BAD_INPUT, "--long tells more of subjects, not of %s", l->what);
+    if (l->detailed && i > 0) return fold_error(FOLD_BAD_INPUT, "--long is for subjects, not for %s", l->what);
     return l->detailed ? print_subjects(&l->options.selection, registry, true)
                        : lists[i].print(&l->options.selection, registry);
   }

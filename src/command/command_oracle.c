@@ -24,7 +24,7 @@ static const struct argp_option options[] = {
     {"op", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 0},
     {"json", JSON, NULL, 0, "print one JSON object for each reduction", 0},
     {"rows", ROWS, NULL, 0, "reduce each row of a two-dimensional array (default: all of it)", 0},
-    {"check", CHECK, NULL, 0, "also compute the answer by MPFR alone; exit 1 if the two differ", 0},
+    {"check", CHECK, NULL, 0, "also compute the answer only by MPFR; exit 1 if the two differ", 0},
     {0},
 };
 
@@ -51,12 +51,17 @@ static const struct argp argp = {
     .parser = parse,
     .args_doc = "FILE.npy",
     .doc =
-        "Print the exact result of reducing an array, and this result rounded once to each dtype.\vArrays are "
-        "little-endian f2, f4, f8, u2 (read as bf16), or u1 (e4m3 or e5m2, as the file's name says: x_e4m3.npy), in C "
-        "order, with one or two dimensions. The keys of JSON are "
-        "n, dtype, op, exact (all decimal digits; null for a product that is too long: then enclosure has a lower and "
-        "an upper limit), rounded (the bits in each dtype), abs_sum (of the finite terms), condition (of a sum; null "
-        "where it is not finite) and, with --check, agrees."};
+        "Print the exact result of reducing an array, and this result rounded once to each dtype.\n"
+        "\n"
+        "Examples:\n"
+        "  foldproof oracle x.npy\n"
+        "  foldproof oracle x.npy --problem max\n"
+        "  foldproof oracle x.npy --rows --json\v"
+        "Arrays are little-endian f2, f4, f8, u2 (read as bf16), or u1 (e4m3 or e5m2, as the file's name says: "
+        "x_e4m3.npy), in C order, with one or two dimensions. The keys of JSON are n, dtype, op, exact (all decimal "
+        "digits; null for a product that is too long: then enclosure has a lower and an upper limit), rounded (the "
+        "bits in each dtype), abs_sum (of the finite terms), condition (of a sum; null where it is not finite) and, "
+        "with --check, agrees."};
 
 /* "1.5", "nan", "inf", "-inf", "0", "-0"; NULL if memory is short. */
 static char *exact_text(mpfr_srcptr value) {
@@ -145,7 +150,7 @@ static void print_text(const char *op, const struct fold_truth *truth, const str
            fold_bits_print((enum fold_dtype)d, truth->rounded[d], text));
   print_digits("abs_sum", a->abs_sum);
   if (truth->op == FOLD_SUM) printf("condition  %.6g\n", truth->condition);
-  if (agree) printf("check      MPFR alone %s\n", *agree ? "agrees" : "DIFFERS");
+  if (agree) printf("check      MPFR %s\n", *agree ? "agrees" : "DIFFERS");
 }
 
 static fold_status check_by_mpfr(const struct fold_truth *truth, const struct fold_terms *terms, bool *agree) {

@@ -62,7 +62,12 @@ static const struct argp argp = {
     .parser = parse,
     .args_doc = "ORDER",
     .doc =
-        "Print an order's definition, and for n terms its tree's height, fingerprint and drawing.\v"
+        "Print an order's definition, and for n terms its tree's height, fingerprint and drawing.\n"
+        "\n"
+        "Examples:\n"
+        "  foldproof order host/pairwise -n 1000\n"
+        "  foldproof order host/pairwise -n 8 --draw\n"
+        "  foldproof order flat/canonical -n 8 --draw=svg >order.svg\v"
         "The order host/sorted depends on the terms; here they stand in rising magnitude."};
 
 static fold_status draw(const struct order *o, const struct fold_order *order, const double *terms) {

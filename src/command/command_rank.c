@@ -19,7 +19,7 @@ static const struct argp_option options[] = {
     {"connect", CONNECT, "ADDRESS:PORT", 0, "where the harness listens", 1},
     {"secret", SECRET, "HEX", 0, "what the harness knows its ranks by", 1},
     {"ranks", RANKS, "N", 0, "how many ranks the world has", 1},
-    {"threads", THREADS, NULL, 0, "be all of them, a thread each; else the launcher's environment tells which one", 1},
+    {"threads", THREADS, NULL, 0, "run all ranks as threads; without it, the launcher's environment gives the rank", 1},
     {0},
 };
 

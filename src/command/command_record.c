@@ -83,10 +83,15 @@ static const struct argp argp = {
     .children = children,
     .args_doc = "[SUBJECT...]",
     .doc =
-        "Run each subject once on each case and write the result bits as JSON lines.\vWith --golden DIR the results "
-        "are compared with those kept there, on the cases kept there unless --fixtures chooses others. Exit codes "
-        "then: 0 all compared results agree; 1 a result differs or is missing; 77 all are stale: they were kept for "
-        "another environment; 2 nothing is kept for this selection."};
+        "Run each subject once on each case, judge nothing, and write the result bits as JSON lines.\n"
+        "\n"
+        "Examples:\n"
+        "  foldproof record 'host/*' -f 'normal/f32/sum/1x33/*' --jsonl run.jsonl\n"
+        "  foldproof record --guest ./my_sum.so --golden kept --update\n"
+        "  foldproof record --guest ./my_sum.so --golden kept\v"
+        "With --golden DIR the results are compared with those kept there, on the cases kept there unless --fixtures "
+        "chooses other ones. Exit codes then: 0 all compared results agree; 1 a result differs or is missing; 77 all "
+        "are stale: they were kept for another environment; 2 nothing is kept for this selection."};
 
 /* Not among records or results, which others read. */
 static void tell_broken(struct record *r, const struct fold_judgement *j) {

@@ -71,13 +71,18 @@ static const struct argp argp = {
     .parser = parse,
     .args_doc = "RUN.jsonl...",
     .doc =
-        "Make a report from records alone, on any machine: of verify, bench and study, together.\vThe page is one file "
-        "that loads nothing: verdicts with their evidence, errors, throughput, scaling, the orders, the environments. "
-        "Its figures are drawn by gnuplot; without it they are left out. Records of a run that was interrupted, or of "
-        "a file that was cut, are shown as incomplete. The exit code tells whether the report was written, not what "
-        "the verdicts are. A verdict that occurs more than once in one environment is counted once, and the report "
-        "says how many do. --before compares times of the same work on the same kind of machine; one is called slower "
-        "or faster only if the ranges from 10 % to 90 % of both runs do not meet."};
+        "Make a report from records only, on any machine: of verify, bench and study, together.\n"
+        "\n"
+        "Examples:\n"
+        "  foldproof report run.jsonl --output report.html\n"
+        "  foldproof report run.jsonl --format markdown\n"
+        "  foldproof report run.jsonl --before old.jsonl --format text\v"
+        "The page is one self-contained file: verdicts with their evidence, errors, throughput, scaling, the orders, "
+        "the environments. Its figures are drawn by gnuplot; without it they are left out. Records of a run that was "
+        "interrupted, or of a file that was cut, are shown as incomplete. The exit code tells whether the report was "
+        "written, not what the verdicts are. A verdict that occurs more than once in one environment is counted once, "
+        "and the report says how many do. --before compares times of the same work on the same kind of machine; one is "
+        "called slower or faster only if the ranges from 10 % to 90 % of both runs do not meet."};
 
 static fold_status write_report(const struct report *r, const struct fold_model *model, FILE *out) {
   if (r->format == FOLD_REPORT_MARKDOWN) return fold_report_markdown(model, out);

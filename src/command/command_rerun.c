@@ -67,14 +67,18 @@ static const struct argp argp = {
     .children = fold_world_child,
     .args_doc = "RUN.jsonl",
     .doc =
-        "Run the recorded subjects and cases again on this machine, and compare.\vRecords are data, and may come from "
-        "anybody. If they name commands, shared objects, a launcher or settings of libraries, these are printed, "
-        "nothing is run, and the exit code is 2. Read them; then give the guests by --guest or --exec, the launcher by "
-        "--launch and the settings in the environment, or say --trust. Exit codes: "
-        "0 all runs gave the same results; 1 a result or an "
-        "input differs, or the records were altered; 2 bad input, or records that name code that you have neither "
-        "given nor trusted; 77 nothing could be run again; 99 some of it could not, or the "
-        "records are incomplete."};
+        "Run the recorded subjects and cases again on this machine, and compare.\n"
+        "\n"
+        "Examples:\n"
+        "  foldproof rerun run.jsonl\n"
+        "  foldproof rerun mine.jsonl --guest ./my_sum.so\n"
+        "  foldproof rerun mine.jsonl --trust\v"
+        "Records are data, and may come from anybody. If they name commands, shared objects, a launcher or settings of "
+        "libraries, these are printed, nothing is run, and the exit code is 2. Read them; then give the guests by "
+        "--guest or --exec, the launcher by --launch and the settings in the environment, or say --trust. Exit codes: "
+        "0 all runs gave the same results; 1 a result or an input differs, or the records were altered; 2 bad input, "
+        "or records that name code that you have neither given nor trusted; 77 nothing could be run again; 99 some of "
+        "it could not, or the records are incomplete."};
 
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for what is to be run"); }
 

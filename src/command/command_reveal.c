@@ -27,7 +27,7 @@ static const struct argp_option options[] = {
     {"problem", PROBLEM, "PROBLEM", 0, "sum, or dot (sum, unless the subject takes only dot)", 0},
     {"op", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 0},
     {"format", FORMAT, "FORMAT", 0, "text (the default), json, dot (Graphviz) or svg", 0},
-    {"rows", ROWS, "ROWS", 0, "rows of a launch (1,024, or fewer if these have more than four million terms)", 0},
+    {"rows", ROWS, "ROWS", 0, "rows in one call (1,024, or fewer if these have more than four million terms)", 0},
     {"map", MAP, "LENGTHS", 0,
      "for a collective: find the tree over ranks of every element, in messages of these lengths (1,4096,1e6)", 1},
     {"settings", SETTINGS, "GLOBS", 0,
@@ -90,10 +90,15 @@ static const struct argp argp = {
     .children = children,
     .args_doc = "[SUBJECT]",
     .doc =
-        "Find the tree by which a subject sums n terms, from its results alone, and print it.\vA tree is printed only "
-        "if its replay gave the subject's bits on random data, in full launches and row by row. Exit code 1: no tree's "
-        "replay gave these bits, because the order varies from run to run, depends on values or is no tree; or the "
-        "tree depends on the row's place in a launch."};
+        "Find the tree by which a subject sums n terms, only from its results, and print it.\n"
+        "\n"
+        "Examples:\n"
+        "  foldproof reveal host/pairwise -n 32\n"
+        "  foldproof reveal host/numpy --dtype f64 --format json\n"
+        "  foldproof reveal --guest ./my_sum.so --format svg >tree.svg\v"
+        "A tree is printed only if its replay gave the subject's bits on random data, in calls with many rows and row "
+        "by row. Exit code 1: no tree's replay gave these bits, because the order varies from run to run, depends on "
+        "values or is no tree; or the tree depends on the row's place in a call."};
 
 static void print_ways(FILE *out, const struct fold_revealed *v) {
   if (v->how.fusing != FOLD_ROUNDED_ONCE || fold_tree_width(&v->tree) > 2)
@@ -130,15 +135,15 @@ static fold_status print_text(FILE *out, const struct reveal *r, const struct fo
     fprintf(out, "order        %s%s%s%s%s\n", fold_revealed_text(v->kind), v->name[0] ? ": " : "", v->name,
             v->why[0] ? ": " : "", v->why);
   }
-  if (v->place[0]) fprintf(out, "place        what was revealed is of a row alone: in a launch %s\n", v->place);
+  if (v->place[0]) fprintf(out, "place        this tree is of a single row: in a call with more rows %s\n", v->place);
   if (v->by_batch && v->batch_print)
     fprintf(out, "batch        the tree depends on the batch: this is that of one row, many have another (0x%016llx)\n",
             (unsigned long long)v->batch_print);
   else if (v->by_batch)
-    fprintf(out, "batch        this is of a row alone: some launches of more rows have different bits\n");
+    fprintf(out, "batch        this tree is of a single row: some calls with more rows have different bits\n");
   if (v->proofs)
-    fprintf(out, "tested       %llu rows of data, %llu pairs of terms in %llu launches\n",
-            (unsigned long long)v->proofs, (unsigned long long)v->probes, (unsigned long long)v->launches);
+    fprintf(out, "tested       %llu rows of data, %llu pairs of terms in %llu calls\n", (unsigned long long)v->proofs,
+            (unsigned long long)v->probes, (unsigned long long)v->launches);
   return fold_ok();
 }
 

@@ -36,28 +36,25 @@ static const struct argp_option options[] = {
     {"subjects", SUBJECTS, "GLOBS", 0, "use only these subjects (comma-separated globs); also without --subjects", 1},
     {"engine", ENGINE, "ENGINE", 0, "use only subjects of this engine: host, cuda, mpi, nccl or opencl", 1},
     {"guest", GUEST, "FILE", 0,
-     "use the subjects of this shared object (foldproof_guest.h; repeatable), and no others unless --subjects names "
-     "them",
-     1},
+     "use only the subjects of this shared object (foldproof_guest.h; repeatable), and those that --subjects names", 1},
     {"exec", EXEC, "COMMAND", 0,
-     "use this program (repeatable): it answers lines of JSON. If COMMAND contains {in} and {out}, it is started anew "
-     "for each run",
+     "use this program (repeatable): it answers lines of JSON. If COMMAND contains {in} and {out}, it is started "
+     "once for each run",
      1},
     {"same-bits-as", TWIN, "NAME", 0,
-     "all other guests promise the bits of this subject (or ENGINE:NAME; claim same_bits_as). If two guests have one "
+     "all other guests claim the bits of this subject, their reference (or ENGINE:NAME; claim same_bits_as). If two "
+     "guests have one "
      "name, the second one's gets @2: --guest old.so --guest new.so --same-bits-as mine/sum",
      1},
     {"finite", FINITE, NULL, 0, "guests take no NaN and no infinity: they get none", 1},
     {"seconds", SECONDS, "N", 0,
      "begin with the shortest cases, and after N seconds skip what is left, with that reason (default: no limit)", 1},
     {"accurate-as", ACCURATE_AS, "ORDER", 0,
-     "all guests promise errors within the bound of this order (foldproof list orders), whatever theirs is (claim "
-     "accurate_as, judged beside the others)",
+     "all guests also claim errors within the bound of this order (foldproof list orders), even if they add in a "
+     "different one (claim accurate_as)",
      1},
     {"ulps", ULPS, "N", 0,
-     "all guests promise errors of at most N ulps of the exact result, on whatever terms (claim ulps, judged beside "
-     "the others)",
-     1},
+     "all guests also claim errors of at most N ulps of the exact result, on any terms (claim ulps)", 1},
     {"fixtures", FIXTURES, "GLOBS", 0, "use only cases that match, by the name of the case, its fixture or its file",
      1},
     {"set", SET, "SET", 0,
@@ -73,7 +70,7 @@ static const struct argp_option options[] = {
 };
 static const struct argp_option claims_options[] = {
     {"claims", CLAIMS, "GLOBS", 0,
-     "judge these claims and no others: names, globs or presets. A guest need not promise them; --claims promises "
+     "judge only these claims: names, globs or presets. A guest need not make them; --claims promises "
      "judges every claim that can be judged",
      1},
     {0},

@@ -40,7 +40,7 @@ static void print_summary(const struct fold_probe *p, const struct fold_probe_ta
   fold_probe_summarise(p, table, subject, &s);
   printf("%s: %zu messages, %zu letter%s; ranks agreed in %zu, repeats in %zu%s\n", p->subject[subject]->name, s.ran,
          s.letters, s.letters == 1 ? "" : "s", s.ran - s.ranks_differ, s.ran - s.repeats_differ,
-         s.refuted ? ": REFUTED, it promises otherwise" : "");
+         s.refuted ? ": REFUTED, it claims that they agree" : "");
 }
 
 /* Prints the findings subject by subject, then the settings whose worlds failed. */

@@ -86,7 +86,7 @@ static void fill_defaults(struct study_command *s) {
 
 static void fill_simulate_defaults(struct study_command *s, struct argp_state *state) {
   static const uint64_t ranks[] = {2, 3, 4, 8, 16, 64, 72, 256, 1000, 1024, 4096, 8192, 10000, 16384, 32768, 65536};
-  if (s->full) argp_failure(state, 2, 0, "--simulate and --full exclude each other");
+  if (s->full) argp_failure(state, 2, 0, "--simulate does not go with --full");
   if (s->ops & ~(1u << FOLD_SUM)) argp_failure(state, 2, 0, "--simulate takes sums only");
   if (s->n_sizes == 0) {
     s->n_sizes = sizeof ranks / sizeof *ranks;
@@ -111,7 +111,7 @@ static int engine_here(void) {
 
 static void fill_worlds_defaults(struct study_command *s, struct argp_state *state) {
   if (s->full || s->simulate || s->messages)
-    argp_failure(state, 2, 0, "--worlds excludes --simulate, --messages and --full");
+    argp_failure(state, 2, 0, "--worlds does not go with --simulate, --messages or --full");
   if (s->ops & ~(1u << FOLD_SUM)) argp_failure(state, 2, 0, "--worlds is for sums only");
   if (s->engine < 0) s->engine = engine_here();
   if (s->n_sizes == 0) s->sizes[s->n_sizes++] = 10000000;
@@ -122,7 +122,7 @@ static void fill_worlds_defaults(struct study_command *s, struct argp_state *sta
 }
 
 static void fill_messages_defaults(struct study_command *s, struct argp_state *state) {
-  if (s->full || s->simulate) argp_failure(state, 2, 0, "--messages excludes --simulate and --full");
+  if (s->full || s->simulate) argp_failure(state, 2, 0, "--messages does not go with --simulate or --full");
   if (s->ops & ~(1u << FOLD_SUM)) argp_failure(state, 2, 0, "--messages probes sums only");
   if (s->engine < 0) s->engine = engine_here();
   /* Each length is four times the former one, so that the end of a chunk moves through the first message. */
@@ -182,13 +182,17 @@ static const struct argp argp = {
     .parser = parse,
     .children = fold_world_child,
     .doc =
-        "Measure the error of every method by size, data, dtype and operation, against the exact result.\vPrints the "
-        "tables of the reference study with the exact sum as reference (docs/case-study.md says why its figures "
-        "differ); and for each "
-        "kind of data the errors with their bound, the square-root curve and the condition number. It judges nothing; "
-        "use foldproof verify for that. But if --messages or --worlds refutes a subject's promise, the exit code is 1. "
-        "An interrupted study prints and records what was finished. The reference study used --sizes "
-        "1e3,1e4,1e5,1e6,1e7,5e7 --generators mixed,pathological,normal."};
+        "Measure the error of every method by size, data, dtype and problem, against the exact result.\n"
+        "\n"
+        "Examples:\n"
+        "  foldproof study --sizes 1e3 --generators normal,mixed\n"
+        "  foldproof study --simulate --sizes 2,8,64 --generators normal\n"
+        "  foldproof study --messages --engine nccl --jsonl messages.jsonl\v"
+        "Prints the tables of the reference study with the exact sum as reference (docs/case-study.md says why its "
+        "figures differ); and for each kind of data the errors with their bound, the square-root curve and the "
+        "condition number. It judges nothing; use foldproof verify for that. But if --messages or --worlds refutes a "
+        "subject's claim, the exit code is 1. An interrupted study prints and records what was finished. The reference "
+        "study used --sizes 1e3,1e4,1e5,1e6,1e7,5e7 --generators mixed,pathological,normal."};
 
 void fold_study_parse(struct study_command *s, int argc, char **argv) {
   *s = (struct study_command){.seed = 1, .engine = -1};

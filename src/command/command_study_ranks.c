@@ -82,7 +82,8 @@ static void print_prediction(FILE *out) {
       "shards\n"
       "  are subtrees: aligned blocks of 4096 * 2^k elements of the vector (oracles/canonical.h). Such a cluster "
       "gives\n"
-      "  the bits that one GPU or the host gives with flat/canonical; a shard cut elsewhere voids the promise.\n"
+      "  the bits that one GPU or the host gives with flat/canonical; the claim does not hold for shards that are cut "
+      "elsewhere.\n"
       "* errors: the worst case grows with the height, in the mean more like its square root (Higham and Mary 2019).\n",
       out);
 }

@@ -37,8 +37,8 @@ struct verify {
 static const struct argp_option options[] = {
     {"jsonl", JSONL, "FILE", 0, "write a record of each verdict, as JSON lines", 2},
     {"strict", STRICT, NULL, 0,
-     "count known defects of third-party libraries as refuted, and fail on a promise about order that held on idle "
-     "inputs alone",
+     "count known defects of third-party libraries as refuted, and fail on a claim about order that held only on "
+     "order-insensitive inputs",
      2},
     {"quiet", QUIET, NULL, 0, "print only the summary; refutations go to standard error", 2},
     {"in-process", IN_PROCESS, NULL, 0, FOLD_IN_PROCESS_HELP, 2},
@@ -72,19 +72,17 @@ static const struct argp argp = {
     .children = children,
     .args_doc = "[SUBJECT...]",
     .doc =
-        "Judge subjects on fixtures: try to refute each claim, and print how often it held.\v\"Held\" covers only the "
-        "cases tried here, in this environment. The column idle counts cases whose input gives the same bits in eight "
-        "orders: they cannot refute a claim about order. With --golden, the last line also counts results that differ "
-        "from the kept ones, and kept results whose case or subject is gone (exit code 1). If none of the selected "
-        "cases is kept, the exit code is 2.\n\nExit codes: 0 every claim held (known defects and --probe do not "
-        "count); 1 a claim is refuted, whoever made the subject; with --strict also a known defect, or a promise that "
-        "held on idle inputs alone; 2 wrong usage or bad input; 77 everything was skipped, or refuted only by known "
-        "defects, or no claim that was asked for was judged; 99 the environment is broken, or the records cannot be "
-        "written.\n\nKnown defects of third-party "
-        "libraries are listed separately; any other refutation fails the run. A refutation counts as known only if "
-        "every wrong row matches the recorded defect: its claim and operation, its terms (a NaN, zeros of both signs), "
-        "and the library's version or one between two such versions of a series. In any other version it is refuted, "
-        "and the line names the versions in which it is known."};
+        "Run reductions on test inputs, try to refute each of their claims, and print the counts.\n"
+        "\n"
+        "Examples:\n"
+        "  foldproof verify 'host/*' --fixtures 'normal/f32/sum/1x33/*'\n"
+        "  foldproof verify --npy x.npy --claims bounded,reproducible\n"
+        "  foldproof verify --guest ./my_sum.so --jsonl mine.jsonl\v"
+        "\"Held\" covers only the cases tried here, in this environment. On an order-insensitive input eight orders of "
+        "additions give the same bits: it seldom shows that the order has changed. Such cases are counted separately.\n"
+        "\n"
+        "Exit codes: 0 all held, 1 refuted, 2 wrong usage, 77 nothing was judged, 99 broken environment. The man page "
+        "(man foldproof) says how known defects, --strict and --golden change them."};
 
 /* Whether a refutation gets a line: at most ten for each subject and claim; for a run that failed, one for each case,
  * under the first claim. Known defects have lines below the table, and do not use up those of new ones. */

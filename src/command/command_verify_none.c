@@ -65,11 +65,11 @@ static void put_unclaimed(const struct fold_subject *subject, const struct fold_
   }
   if (subject->claims & asked) {
     const bool exact = asked & FOLD_CLAIM(FOLD_BOUNDED) && !of->rounds; /* see fold_claims_of */
-    fprintf(stderr, "the selected cases are for other claims than those selected%s\n",
+    fprintf(stderr, "the selected claims are not judged on the selected cases%s\n",
             exact ? ": max and min never round, so correctly_rounded is judged there instead of bounded" : "");
     return;
   }
-  fputs("does not promise ", stderr);
+  fputs("does not claim ", stderr);
   fold_put_claims(stderr, asked, ", ");
   fputs(" (--probe tries it all the same), but ", stderr);
   fold_put_claims(stderr, subject->claims, ", ");

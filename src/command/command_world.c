@@ -37,9 +37,5 @@ static error_t parse_limit(int key, char *arg, struct argp_state *state) {
 
 const struct argp fold_timeout_argp = {.options = limits, .parser = parse_limit};
 static const struct argp_child limit_child[] = {{&fold_timeout_argp, 0, NULL, 0}, {0}};
-const struct argp fold_world_argp = {
-    .options = options,
-    .parser = parse,
-    .children = limit_child,
-    .doc = "\vThe environment variable FOLDPROOF_NCCL names the NCCL library: a path or a soname (libnccl.so.2)."};
+const struct argp fold_world_argp = {.options = options, .parser = parse, .children = limit_child};
 const struct argp_child fold_world_child[2] = {{&fold_world_argp, 0, NULL, 0}, {0}};

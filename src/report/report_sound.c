@@ -29,7 +29,7 @@ static const char *find_wrong_outcome(const json_t *record, bool run) {
   if (!hash && decided && !is_old) return "results_xxh3: a verdict on no results";
   if (has(record, "values") &&
       json_array_size(json_object_get(record, "results")) != json_array_size(json_object_get(record, "values")))
-    return "values: other results than values";
+    return "values: its results differ from its values";
   if (hash && has(record, "cases")) return "cases: results of more than one case";
   if (*fold_record_text(record, "known") && (strcmp(verdict, "refuted") != 0 || !has(record, "peer")))
     return "known: known, and no refutation of a peer";
