@@ -315,6 +315,16 @@ static const void *part_of(const struct fold_rig *rig, const struct fold_request
   return rig->in[k].room.at + fold_rig_place(rig, &rig->in[k]) + request->first * fold_rig_element(rig);
 }
 
+/* A caller may pass one array as both factors. Factors that hold the same bits are passed so if they are longer than this; shorter ones
+ * stay two arrays. */
+enum { LONGEST_APART = 1000 };
+
+static bool are_one_array(const struct fold_rig *rig, const struct fold_request *request) {
+  const size_t n = rig->in[0].n;
+  return !request->comm && rig->inputs == 2 && rig->in[1].n == n && n > LONGEST_APART &&
+         memcmp(fold_rig_input_at(rig, 0), fold_rig_input_at(rig, 1), n * fold_dtype_size(rig->dtype)) == 0;
+}
+
 static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *subject,
                             const struct fold_request *request, void *got, struct fold_traces *traces) {
   struct window out, scratch;
@@ -333,7 +343,8 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
       .all_cols = request->all_cols,
       .poison = rig->ops->is_host ? &request->poison : NULL,
   };
-  if (fold_call_problem(&call)->factors > 1) call.other = part_of(rig, request, rig->inputs - 1);
+  if (fold_call_problem(&call)->factors > 1)
+    call.other = part_of(rig, request, are_one_array(rig, request) ? 0 : rig->inputs - 1);
   const size_t size = fold_dtype_size(fold_subject_result(subject, rig->dtype));
   struct layout layout = {.n = 0};
   FOLD_TRY(fold_rig_open_output(rig, size));

@@ -136,6 +136,15 @@ static double largest(const struct row *row) {
   return most;
 }
 
+static uint64_t most_nans_in_turn(const struct row *row) {
+  uint64_t now = 0, most = 0;
+  for (uint64_t i = 0; i < row->n; i++) {
+    now = isnan(row->x[i]) ? now + 1 : 0;
+    most = now > most ? now : most;
+  }
+  return most;
+}
+
 #define FAULT(id, ...)                 \
   static void id##_(struct row *row) { \
     const uint64_t n = row->n;         \
@@ -181,6 +190,10 @@ FAULT(zero_times_infinity,
           row->x[i] = row->y[i] = 0;)
 FAULT(by_tf32, row->as_tf32 = n >= 1024 && n % 8 == 0;)
 FAULT(same_inputs, row->n -= n > 1 && memcmp(row->x, row->y, n * sizeof *row->x) == 0;)
+FAULT(one_array, row->n -= n > 1 && row->call->in == row->call->other;)
+FAULT(three_nans_in_turn, const uint64_t most = most_nans_in_turn(row);
+      EACH if (most == 3 && isnan(row->x[i])) row->x[i] = 0;)
+FAULT(short_rows_from_512, row->n -= n == 5 && row->call->rows >= 512;)
 FAULT(without_carry, row->no_carry = true;)
 FAULT(subnormal_is_zero, row->flushed = true;)
 
@@ -220,6 +233,9 @@ static const struct foldproof_guest_subject subjects[] = {
     SUBTLE(zero_times_infinity, "dot", "f32", NULL, "bounded"),
     SUBTLE(by_tf32, "dot", "f32", NULL, "bounded"),
     SUBTLE(same_inputs, "dot", "f32", NULL, "bounded"),
+    SUBTLE(one_array, "dot", "f32", NULL, "bounded"),
+    SUBTLE(three_nans_in_turn, "sum", "f32", NULL, "bounded"),
+    SUBTLE(short_rows_from_512, "sum", "f32", NULL, "bounded"),
     SUBTLE(without_carry, "sum", "f16", NULL, "bounded"),
     SUBTLE(subnormal_is_zero, "dot", "f16", NULL, "bounded"),
     {.name = "subtle/right",
