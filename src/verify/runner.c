@@ -9,6 +9,7 @@
 #include "bits.h"
 #include "contention.h"
 #include "footing.h"
+#include "judges.h"
 #include "known.h"
 #include "late.h"
 #include "surroundings.h"
@@ -144,47 +145,6 @@ struct fold_judgement fold_round_judgement(const struct fold_round *round, struc
   return judgement;
 }
 
-/* Whether the case's fixture allows the claim. One that is for `bounded` is for each claim about the size of the error. */
-static bool is_for(const struct fold_case *c, const struct fold_claim *claim) {
-  return fold_glob_match(c->claims, claim->name) ||
-         (FOLD_OF_ERROR & FOLD_CLAIM(claim->id) && fold_glob_match(c->claims, "bounded"));
-}
-
-/* Whether this claim is to be judged: the selection asks for it, promised or probed, and the case's fixture allows it.
- * A tree is judged only where a fixture names the claim, since its judge uses nothing of the case but its length. */
-static bool judges(const struct fold_round *round, const struct fold_judgement *j) {
-  if (j->claim->id == FOLD_TREE && j->c->claims == NULL) return false;
-  return fold_selects_claim(round->selection, j->claim) && (j->promised || round->selection->probe) &&
-         is_for(j->c, j->claim);
-}
-
-/* Whether a user has named the claim for this guest, no selected case is for it, and this case is the first that the
- * guest takes: there it is reported as skipped, once, so that nothing that was asked for goes missing. */
-static bool is_missing(const struct fold_round *round, const struct fold_judgement *j) {
-  struct fold_place place = {.subject = j->subject_index};
-  if (!round->judge || !(j->subject->named & FOLD_CLAIM(j->claim->id))) return false;
-  if (!fold_selects_claim(round->selection, j->claim)) return false;
-  bool is_here = false;
-  for (; place.c < round->cases->n; place.c++) {
-    const struct fold_case *c = &round->cases->at[place.c];
-    if (!fold_takes_case(j->subject, c)) continue;
-    is_here |= c == j->c;
-    if (!is_here) return false;
-    const struct fold_judgement there = fold_round_judgement(round, place, j->claim->id);
-    if (judges(round, &there)) return false;
-  }
-  return is_here;
-}
-
-static void skip_missing(struct fold_judgement *j) {
-  const char *why = fold_claim_unjudged(j->subject, j->claim->id);
-  fold_find_skipped(&j->finding, "%s", why ? why : "no selected case is for this claim");
-}
-
-static bool asks_for(const struct fold_round *round, const struct fold_judgement *j) {
-  return judges(round, j) || is_missing(round, j);
-}
-
 /* The claims of a trial that failed for the same reason so far. */
 struct failing {
   fold_status failure;
@@ -197,7 +157,7 @@ struct failing {
 static fold_status fail_claim(const struct fold_round *round, struct fold_place place, size_t claim,
                               struct failing *f) {
   struct fold_judgement judgement = fold_round_judgement(round, place, claim);
-  if (judgement.claim && !asks_for(round, &judgement)) return fold_ok();
+  if (judgement.claim && !fold_asks_for(round, &judgement)) return fold_ok();
   fold_find_failed(&judgement.finding, f->failure);
   judgement.beside = f->promised;
   judgement.after = f->after;
@@ -274,10 +234,10 @@ static fold_status judge_claims(const struct fold_round *round, struct opened *o
     struct fold_judgement judgement = fold_round_judgement(round, round->place, claim->id);
     judgement.got = opened->got;
     judgement.traces = &trial->traces;
-    if (judges(round, &judgement))
+    if (fold_judges(round, &judgement))
       fold_judge_claim(judgement.claim, trial, &judgement.finding);
     else
-      skip_missing(&judgement);
+      fold_skip_missing(&judgement);
     look_up(trial, &judgement);
     judgement.awaited = is_awaited(round, trial, &judgement);
     if (judgement.awaited) ask_later(asked, trial, &judgement);
@@ -291,15 +251,6 @@ static fold_status judge_claims(const struct fold_round *round, struct opened *o
   fold_trial_look_at_state(trial);
   if (trial->input_seen == trial->log.n) return fold_ok();
   return restore_input(opened, trial->subject->engine, &trial->input_hash_after);
-}
-
-static uint64_t claims_asked(const struct fold_round *round) {
-  uint64_t asked = 0;
-  for (size_t k = 0; k < FOLD_CLAIMS; k++) {
-    struct fold_judgement judgement = fold_round_judgement(round, round->place, k);
-    if (asks_for(round, &judgement)) asked |= FOLD_CLAIM(k);
-  }
-  return asked;
 }
 
 static fold_status judge_trial(const struct fold_round *round, struct opened *opened, struct fold_trial *trial) {
@@ -346,7 +297,7 @@ static fold_status judge_subject(const struct fold_round *round, struct opened *
                              .end = round->selection->end,
                              .around = &round->selection->around,
                              .input_hash = opened->input_hash,
-                             .asked = claims_asked(round),
+                             .asked = fold_claims_asked(round),
                              .got = opened->got,
                              .second = opened->second,
                              .other = opened->other};
@@ -449,7 +400,7 @@ static fold_status run_case(struct fold_round *round, struct opened *opened, boo
     const struct fold_subject *subject = &round->registry->subjects[round->place.subject];
     if (!fold_selects_subject(round->selection, subject) || !fold_takes_case(subject, opened->c)) continue;
     if (fold_turn_of(round->selection, subject) != round->place.turn) continue;
-    if ((round->judge || round->selection->claims) && !claims_asked(round)) continue;
+    if ((round->judge || round->selection->claims) && !fold_claims_asked(round)) continue;
     FOLD_TRY(run_subject(round, opened));
     *lost = round->leave_lost && is_lost(opened, subject->engine);
   }

@@ -1,0 +1,52 @@
+/* judges.c: see judges.h. */
+#include "judges.h"
+
+/* Whether the case's fixture allows the claim. One that is for `bounded` is for each claim about the size of the error. */
+static bool is_for(const struct fold_case *c, const struct fold_claim *claim) {
+  return fold_glob_match(c->claims, claim->name) ||
+         (FOLD_OF_ERROR & FOLD_CLAIM(claim->id) && fold_glob_match(c->claims, "bounded"));
+}
+
+/* Whether this claim is to be judged: the selection asks for it, promised or probed, and the case's fixture allows it.
+ * A tree is judged only where a fixture names the claim, since its judge uses nothing of the case but its length. */
+bool fold_judges(const struct fold_round *round, const struct fold_judgement *j) {
+  if (j->claim->id == FOLD_TREE && j->c->claims == NULL) return false;
+  return fold_selects_claim(round->selection, j->claim) && (j->promised || round->selection->probe) &&
+         is_for(j->c, j->claim);
+}
+
+/* Whether a user has named the claim for this guest, no selected case is for it, and this case is the first that the
+ * guest takes: there it is reported as skipped, once, so that nothing that was asked for goes missing. */
+static bool is_missing(const struct fold_round *round, const struct fold_judgement *j) {
+  struct fold_place place = {.subject = j->subject_index};
+  if (!round->judge || !(j->subject->named & FOLD_CLAIM(j->claim->id))) return false;
+  if (!fold_selects_claim(round->selection, j->claim)) return false;
+  bool is_here = false;
+  for (; place.c < round->cases->n; place.c++) {
+    const struct fold_case *c = &round->cases->at[place.c];
+    if (!fold_takes_case(j->subject, c)) continue;
+    is_here |= c == j->c;
+    if (!is_here) return false;
+    const struct fold_judgement there = fold_round_judgement(round, place, j->claim->id);
+    if (fold_judges(round, &there)) return false;
+  }
+  return is_here;
+}
+
+void fold_skip_missing(struct fold_judgement *j) {
+  const char *why = fold_claim_unjudged(j->subject, j->claim->id);
+  fold_find_skipped(&j->finding, "%s", why ? why : "no selected case is for this claim");
+}
+
+bool fold_asks_for(const struct fold_round *round, const struct fold_judgement *j) {
+  return fold_judges(round, j) || is_missing(round, j);
+}
+
+uint64_t fold_claims_asked(const struct fold_round *round) {
+  uint64_t asked = 0;
+  for (size_t k = 0; k < FOLD_CLAIMS; k++) {
+    struct fold_judgement judgement = fold_round_judgement(round, round->place, k);
+    if (fold_asks_for(round, &judgement)) asked |= FOLD_CLAIM(k);
+  }
+  return asked;
+}
