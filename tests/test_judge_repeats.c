@@ -58,7 +58,7 @@ static struct fold_finding judge(bool is_guest, unsigned repeats, size_t cols) {
   struct fold_case c = tally_integers(2, cols);
   struct fold_cases cases = {&c, 1, 1};
   struct tally t = {0};
-  struct fold_selection selection = {.engine = -1, .repeats = repeats};
+  struct fold_selection selection = {.claims = "*", .engine = -1, .repeats = repeats};
   struct fold_sink sink = {.judgement = tally_take, .context = &t};
   volatile int stop = 0;
   seen.runs = 0, seen.quiet_ended = false;

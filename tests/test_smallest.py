@@ -64,7 +64,7 @@ def check_smallest(folder):
 
 
 def check_first_case(folder):
-    for leaves, only_first in (("runs == 1", True), ("1", False), ("runs == 100", False)):
+    for leaves, only_first in (("runs == 1", True), ("1", False), ("runs == 500", False)):
         code, out, err = run(folder, "1000000", leaves, "--fixtures", "alternating/f32/sum/*")
         line = next(line for line in out.splitlines() if line.startswith("  leaves_no_trace"))
         assert code == 1 and ("(set once, in the first case only)" in line) == only_first, (leaves, out)

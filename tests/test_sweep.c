@@ -74,7 +74,7 @@ static struct tally judge(const struct fold_subject *subject, enum fold_problem_
   c.problem = fold_problem(problem);
   c.source = (struct fold_source){fold_generator_find("integers"), dtype, 7, cols, 0};
   struct fold_cases cases = {&c, 1, 1};
-  struct fold_selection selection = {.engine = -1, .repeats = 3, .around = around};
+  struct fold_selection selection = {.claims = "*", .engine = -1, .repeats = 3, .around = around};
   struct tally t = {.judgements = 0};
   struct fold_sink sink = {.judgement = tally_take, .context = &t};
   volatile int stop = 0;

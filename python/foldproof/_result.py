@@ -86,10 +86,12 @@ class Result:
 
     judgements: records as `foldproof verify --jsonl` writes them; counts: how many of each verdict, "held", "refuted", "skipped",
     "broken"; verdicts: the same for each claim; untried: claims of the preset "reproducible" that were not tried, if the user named no claims;
-    notes: large errors that no claim refutes."""
+    notes: large errors that no claim refutes; unclaimed: judgements of alignment_invariant, which is tried on a few cases if the user named no
+    claims: for information, so that they are counted nowhere and no failure."""
 
     def __init__(self, fn: Code, asked: Dict[str, Any], named: bool = True) -> None:
         self.judgements: List[Record] = []
+        self.unclaimed: List[Record] = []
         self.asked_for: List[str] = []
         self.tracebacks: Dict[str, str] = {}
         self._fn, self._asked, self._named = fn, asked, named
@@ -119,7 +121,7 @@ class Result:
         """The claims that were not tried, as the command reports them for guests, without those that can't be tried on a callable."""
         if self._named:
             return []
-        tried = {*self.verdicts, *_NOT_OF_CALLABLES, *(_NOT_OF_ROWS if self._asked.get("problem") == "rows" else ())}
+        tried = {*self.verdicts, *(r["claim"] for r in self.unclaimed), *_NOT_OF_CALLABLES, *(_NOT_OF_ROWS if self._asked.get("problem") == "rows" else ())}
         return [claim for claim in _library.claims_of("reproducible") if claim not in tried]
 
     @property
@@ -135,12 +137,19 @@ class Result:
             for record in worst.values()
         ]
 
+    def _refuted_unclaimed(self) -> List[str]:
+        """The same line as the command's."""
+        refuted = [r for r in self.unclaimed if r["verdict"] == "refuted"]
+        cases = f"{len(refuted)} case{'s' if len(refuted) > 1 else ''}"
+        return [f"not claimed: {r['claim']} is refuted in {cases}, first {r['case']}" for r in refuted[:1]]
+
     def __repr__(self) -> str:
         notes = "".join(f"; note: {note}" for note in self.notes)
         left_out = [claim for claim in self.untried if claim in self.asked_for]
         unclaimed = [claim for claim in self.untried if claim not in left_out]
         told = [f"; not tried, because the fixtures leave {'them' if len(left_out) > 1 else 'it'} out: {', '.join(left_out)}"] if left_out else []
         told += [f"; not tried, because not claimed: {', '.join(unclaimed)}"] if unclaimed else []
+        told += [f"; {line}" for line in self._refuted_unclaimed()]
         return f"<foldproof.Result: {self._told(reasons=True)}{''.join(told)}{notes}>"
 
     def _told(self, reasons: bool = False) -> str:
@@ -170,7 +179,8 @@ class Result:
         part.tracebacks = self.tracebacks
         claims = None if claim is None else _library.claims_of(claim)
         part.asked_for = self.asked_for if claims is None else claims
-        part.judgements = [r for r in self.judgements if (claims is None or r["claim"] in claims) and dtype in (None, r["dtype"])]
+        for ours, theirs in ((self.judgements, part.judgements), (self.unclaimed, part.unclaimed)):
+            theirs += [r for r in ours if (claims is None or r["claim"] in claims) and dtype in (None, r["dtype"])]
         return part
 
     def check(self) -> "Result":
@@ -240,6 +250,7 @@ class Result:
             got, want = (_number(record[key], record.get("result_dtype", record["dtype"])) for key in ("got", "want"))
             lines.append(f"  row {record['row']}{element}: got {got}, want {want}")
         lines += self._also_refuted(record) if record["verdict"] == "refuted" else []
+        lines += [f"  {line}" for line in self._refuted_unclaimed()]
         lines += self._hint(record)
         lines.append(f"  in all: {self._told()}")
         if self.left_out:

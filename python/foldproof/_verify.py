@@ -234,7 +234,7 @@ def judge(
     guests[0].keeps_results = _results is not None
 
     def each(record: Record) -> None:
-        found.judgements.append(record)
+        (found.judgements if record["promised"] else found.unclaimed).append(record)
         if record.get("reason", "").startswith(LEFT_OUT):
             record["reason"] = f"{LEFT_OUT}{seconds:g} s"
         if _results is not None:
@@ -257,7 +257,7 @@ def judge(
         _fresh.judge(fn, in_new, found.judgements, npy)
         _threads.judge(fn, in_new, found.judgements, npy)
     found.tell_once(guests[0].state.left_at)
-    for record in found.judgements:
+    for record in found.judgements + found.unclaimed:
         if own:
             own.rename(record)
         if record["verdict"] in ("refuted", "broken"):
@@ -304,7 +304,8 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     dtypes        dtypes of the terms: "f16", "bf16", "f32", "f64", "e4m3", "e5m2"; a list, or comma-separated. None: f32, or those of `data`
     device        "cpu", or "cuda" for arrays in device memory
     claims        what fn promises: names (`foldproof list claims`) or presets. None: bounded, run_to_run, fresh_process, and replays of a declared order; for "rows"
-                  run_to_run, fresh_process, batch_invariant, alignment_invariant; `untried` of the result then names the others.
+                  run_to_run, fresh_process, batch_invariant, alignment_invariant; `untried` of the result then names the others, and
+                  `unclaimed` has the judgements of alignment_invariant, tried for information.
                   stays_in_bounds, keeps_input and leaves_no_trace are judged too
     only          judges only these of the claims above; None: all of them
     fixtures      globs of cases, fixtures or files; None: all of the set

@@ -189,7 +189,7 @@ class Foldproof:
 
     def _kept(self, result: Any) -> Any:
         if self._item.config.getoption(_FILE):
-            self._item.__dict__.setdefault("_foldproof_records", []).extend(result.judgements)
+            self._item.__dict__.setdefault("_foldproof_records", []).extend(result.judgements + result.unclaimed)
         return result
 
     @staticmethod

@@ -14,6 +14,7 @@
 #include "summary.h"
 #include "supervise.h"
 #include "table.h"
+#include "unclaimed.h"
 
 enum { JSONL = 0x200, STRICT, IN_PROCESS, QUIET = 'q', MOST_LINES = 10 };
 
@@ -25,6 +26,7 @@ struct verify {
   struct fold_table table;
   struct fold_summary summary;
   struct fold_smallest smallest;
+  struct fold_unclaimed unclaimed;
   struct fold_records records;
   fold_status unwritten; /* why records can no longer be written */
   fold_status riddle;    /* a process ended for a reason that no verdict covers */
@@ -127,7 +129,10 @@ static fold_status take(void *context, const struct fold_judgement *judged) {
     j.asked = &asked;
   }
   if (v->keeping.folder) FOLD_TRY(fold_golden_take(&v->golden, &j));
-  fold_table_add(&v->table, &j);
+  if (j.promised || v->options.selection.probe)
+    fold_table_add(&v->table, &j);
+  else
+    fold_unclaimed_add(&v->unclaimed, &j);
   v->judged |= j.promised && j.finding.verdict == FOLD_HELD && fold_judgement_is_asked(&v->options.selection, &j);
   FOLD_TRY(fold_summary_add(&v->summary, &j));
   if (deserves_line(v, &j)) tell_refuted(v, &j);
@@ -239,6 +244,7 @@ static void print_untried(const struct verify *v) {
   for (size_t i = 0; i < registry->n; i++)
     if (fold_selects_subject(s, &registry->subjects[i]) && registry->subjects[i].guest)
       asked |= registry->subjects[i].claims | fold_guest_unseen(&registry->subjects[i]) |
+               fold_unclaimed_tried(&v->unclaimed, i) |
                (registry->subjects[i].unknown ? FOLD_CLAIM(FOLD_PADDING_INVARIANT) : 0);
   preset &= ~(asked | FOLD_CLAIM(FOLD_STRIDE_INVARIANT) | FOLD_CLAIM(FOLD_MESSAGE_INVARIANT) |
               FOLD_CLAIM(FOLD_WORLD_INVARIANT) | FOLD_CLAIM(FOLD_RANK_AGREEMENT));
@@ -253,6 +259,7 @@ static void print_table(struct verify *v) {
   if (!v->quiet) fold_smallest_print(&v->smallest, stdout);
   fold_summary_print(&v->summary, &v->table, v->strict, stdout);
   print_untried(v);
+  fold_unclaimed_print(&v->unclaimed, stdout);
   fold_golden_beside(&v->golden, goldens);
   fold_table_close_line(&v->table, v->strict, goldens, stdout);
 }
@@ -294,6 +301,7 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
   if (status.code == FOLD_OK) status = fold_table_open(&v.table, registry);
   if (status.code == FOLD_OK) status = fold_summary_open(&v.summary, registry);
   if (status.code == FOLD_OK) status = fold_smallest_open(&v.smallest, registry);
+  if (status.code == FOLD_OK) status = fold_unclaimed_open(&v.unclaimed, registry);
   if (status.code == FOLD_OK && v.keeping.folder)
     status = fold_golden_open(&v.golden, &v.keeping, registry, &v.options.selection, NULL, program_invocation_name);
   if (status.code == FOLD_OK) status = judge_all(&v, registry, stop);
@@ -306,6 +314,7 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
   if (v.keeping.folder) fold_golden_close(&v.golden);
   fold_summary_close(&v.summary);
   fold_smallest_close(&v.smallest);
+  fold_unclaimed_close(&v.unclaimed);
   fold_table_close(&v.table);
   fold_selection_close(&v.options);
   return exit_code;

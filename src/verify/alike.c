@@ -19,18 +19,17 @@ static bool are_alike(const struct fold_case *a, const struct fold_case *b) {
          rows_of(a->rows) == rows_of(b->rows) && log2_of(a->rows * a->cols) == log2_of(b->rows * b->cols);
 }
 
-/* Whether case `at` is one of at most `most` that stand for all those like it that are judged by the claim. */
-static bool stands_for_alike(const struct fold_cases *cases, size_t at, const char *claim, size_t most) {
+bool fold_stands_for_alike(const struct fold_cases *cases, size_t at, const char *claim) {
+  enum { OF_A_KIND = 4 };
   size_t n = 0, before = 0;
   for (size_t i = 0; i < cases->n; i++) {
     if (!are_alike(&cases->at[i], &cases->at[at]) || !fold_glob_match(cases->at[i].claims, claim)) continue;
     before += i < at;
     n++;
   }
-  return before == 0 || before * most / n != (before - 1) * most / n;
+  return before == 0 || before * OF_A_KIND / n != (before - 1) * OF_A_KIND / n;
 }
 
 bool fold_is_spared(const struct fold_cases *cases, size_t at, const struct fold_subject *subject, unsigned repeats) {
-  enum { OF_A_KIND = 4 };
-  return subject->guest && repeats == FOLD_REPEATS && !stands_for_alike(cases, at, "run_to_run", OF_A_KIND);
+  return subject->guest && repeats == FOLD_REPEATS && !fold_stands_for_alike(cases, at, "run_to_run");
 }

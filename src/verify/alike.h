@@ -5,6 +5,8 @@
 
 #include "judge.h"
 
+/* Whether case `at` is one of at most four that stand for all those like it that are judged by the claim: they are spread over the list. */
+bool fold_stands_for_alike(const struct fold_cases *cases, size_t at, const char *claim);
 /* Keeping all processors busy while a guest repeats costs more than all else, and whether it varies then depends on how its work is divided,
  * which is the same for like cases. So a few of each kind, spread over the list so that different fixtures have a part, are tried so, and the
  * others are spared. A user who asks for more repeats gets them in all. */

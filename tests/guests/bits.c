@@ -225,6 +225,17 @@ static int peels(call_of *call, void *context) {
   return FOLDPROOF_GUEST_OK;
 }
 
+/* The same for vectors of 16 bytes, which promises nothing about it. */
+static int peels_vectors(call_of *call, void *context) {
+  (void)context;
+  for (uint64_t r = 0; r < call->rows; r++) {
+    const float *x = (const float *)call->in + r * call->cols;
+    const uint64_t before = (16 - (uintptr_t)x % 16) % 16 / sizeof *x, head = before < call->cols ? before : call->cols;
+    ((float *)call->out)[r] = sum_of(x, head, 1) + sum_of(x + head, call->cols - head, 4);
+  }
+  return FOLDPROOF_GUEST_OK;
+}
+
 /* Where an argument lies within 128 bytes. */
 static uint64_t offset_of(const void *argument) { return (uintptr_t)argument % 128; }
 /* Its input ends where a page does. */
@@ -346,6 +357,8 @@ static const struct foldproof_guest_subject subjects[] = {
     SUBJECT("last_of_47_mod_48", "batch_invariant", last_of_47_mod_48, NULL),
     SUBJECT("rounding_then_wrong", "batch_invariant", rounding_then_wrong, NULL),
     SUBJECT("peels", "batch_invariant", peels, NULL),
+    {.name = "bits/peels_vectors", .run = peels_vectors},
+    {.name = "bits/promises_nothing", .run = honest},
     SUBJECT("odd_rows", "batch_invariant", odd_rows, NULL),
     SUBJECT("last_of_many", "batch_invariant", last_of_many, NULL),
     SUBJECT("input_before_page", "alignment_invariant", input_before_page, NULL),

@@ -19,6 +19,12 @@ import numpy as np
 import foldproof
 
 
+def by_address(x):
+    """Adds the terms before a multiple of 16 bytes first."""
+    head = -x.__array_interface__["data"][0] % 16 // 4
+    return x[:, :head].sum(1) + x[:, head:].sum(1)
+
+
 class Told(unittest.TestCase):
     """What a person reads."""
 
@@ -32,13 +38,33 @@ class Told(unittest.TestCase):
 
     def test_what_was_not_tried_is_named(self):
         result = foldproof.judge(to_import.row_sum, like="numpy", fixtures="normal/f32/sum/17x257/*")
-        untried = ["alignment_invariant", "batch_invariant", "length_invariant", "padding_invariant"]
+        untried = ["batch_invariant", "length_invariant", "padding_invariant"]
         self.assertEqual(result.untried, untried)
         self.assertIn(f" held; not tried, because not claimed: {', '.join(untried)}>", repr(result))
         result = foldproof.judge(to_import.row_sum, like="numpy", fixtures="rows_past_a_grid*")  # whose own claims these are
         self.assertIn("; not tried, because the fixtures leave them out: run_to_run, fresh_process; not tried, because not claimed: ", repr(result))
         result = judge(to_import.row_sum, "bounded", fixtures="normal/f32/sum/17x257/*")
         self.assertEqual((result.untried, "not tried" in repr(result)), ([], False))
+
+    def test_the_address_is_tried_for_information(self):
+        fixtures = "normal/f32/sum/17x257/*,alternating/f32/sum/1x*,harmonic/f32/sum/1x*"
+        result = foldproof.verify(by_address, like="numpy", fixtures=fixtures)
+        self.assertEqual(result.counts["refuted"], 0)
+        self.assertNotIn("alignment_invariant", result.verdicts)
+        self.assertNotIn("alignment_invariant", result.untried)
+        refuted = [r for r in result.unclaimed if r["verdict"] == "refuted"]
+        line = f"not claimed: alignment_invariant is refuted in {len(refuted)} cases, first {refuted[0]['case']}"
+        self.assertEqual({(r["claim"], r["promised"]) for r in result.unclaimed}, {("alignment_invariant", False)})
+        self.assertIn(f"; {line}>", repr(result))
+        self.assertIn(f"; {line}>", repr(result.of(dtype="f32")))
+        self.assertIn("claims='alignment_invariant'", result.replay(refuted[0]))
+        with self.assertRaises(foldproof.Refuted) as caught:
+            foldproof.verify(lambda x: by_address(x) * 2, like="numpy", fixtures=fixtures)
+        self.assertIn(f"\n  {line}\n", str(caught.exception))
+        honest = foldproof.judge(to_import.row_sum, like="numpy", fixtures=fixtures)
+        self.assertEqual(({r["verdict"] for r in honest.unclaimed}, "not claimed: alignment" in repr(honest)), ({"held"}, False))
+        for asked in ({"claims": "bounded,run_to_run"}, {"only": "bounded"}, {"problem": "max"}):
+            self.assertEqual(foldproof.judge(by_address, **{"like": "numpy", "fixtures": "normal/f32/sum/17x257/*,numpy_normal/f32/max/1x1000", **asked}).unclaimed, [], asked)
 
     def test_what_rows_are_judged_by_where_nothing_is_claimed(self):
         result = foldproof.judge(to_import.softmax, problem="rows", like="numpy", fixtures="normal/f32/sum/17x257/*")
