@@ -101,6 +101,25 @@ def check_address(guest, folder):
     assert code == 0 and "not claimed: alignment" not in out and '"alignment_invariant"' in page.read_text(), (code, out, err)
 
 
+def check_sides(guest):
+    """Each invariance says which of two runs is wrong, by how many bounds, or that neither is; what is wrong goes before what is rounded
+    otherwise, and is `got`."""
+    row, long = ("--fixtures", "normal/f32/sum/3x1000/seed1"), ("--fixtures", "ill_conditioned/f32/sum/1x4097/*")
+    for name, claim, cases in (("by_what_follows", "length_invariant", row), ("by_strides", "stride_invariant", row), ("by_ci", "fresh_process", row),
+                               ("by_blocks", "padding_invariant", row), ("peels_vectors", "alignment_invariant", row), ("with_5", "launch_invariant", long),
+                               ("by_blas_threads", "launch_invariant", row), ("at_20_to_30", "batch_invariant", ("--fixtures", "batch/f32/sum/2049x257/*"))):
+        code, out, err = verify("--guest", guest, "--subjects", f"bits/{name}", "--claims", claim, *cases)
+        lines = [line for line in out.splitlines() if line.startswith("REFUTED")]
+        assert code == 1 and lines and all(re.search(r", row \d+: got \S+ .*, want \S+ .*; both within their bounds$", line) for line in lines), (name, code, out, err)
+    for name, claim, cases, words in (
+            ("wrong_before_zeros", "length_invariant", row, "in front of other terms: within its bound, in front of zeros: wrong by"),
+            ("strides_then_wrong", "stride_invariant", row, "row 2: .*; contiguous: within its bound, with rows 3001 elements apart and terms 3: wrong by"),
+            ("threads_then_wrong", "launch_invariant", ("--fixtures", "normal/f32/sum/*"), "with 13 threads.*: wrong by"),
+            ("offsets_then_wrong", "alignment_invariant", row, "row 2: .*; usually: within its bound, 25 elements from an aligned address: wrong by")):
+        code, out, err = verify("--guest", guest, "--subjects", f"bits/{name}", "--claims", claim, *cases)
+        assert code == 1 and re.search(f"{words} \\S+ bounds\n", out), (name, code, out, err)
+
+
 def check_shapes(guest):
     row, rows = ("--fixtures", "normal/f32/sum/3x1000/seed1"), ("--fixtures", "normal/f32/sum/*,zeros_*/f32/sum/*,negative_zeros/f32/*")
     check_refuted(guest, "by_what_follows", "length_invariant", "the row's first 500 terms, as an array, gave different bits than in the row", *row)
@@ -236,7 +255,7 @@ def check_sequence(guest):
                                   ("leads,bits/follows", "follows", ": in reverse, each case after another input"),
                                   ("by_shape", "by_shape", ": in reverse, each case after another input")):
         code, out, err = verify("--guest", guest, "--subjects", f"bits/{subjects}", *few)
-        assert code == 1 and re.search(f"REFUTED: bits/{name} on host violates fresh_process: .*: a new process gave results of hash .*{words}\n", out), (name, code, out, err)
+        assert code == 1 and re.search(f"REFUTED: bits/{name} on host violates fresh_process: .*: a new process gave results of hash .*{words}; (both within their bounds|want: within its bound, got: wrong by \\S+ bounds)\n", out), (name, code, out, err)
         assert "REFUTED: bits/leads" not in out, out
     check_held(guest, "honest", "fresh_process", *few[:2])
     # By what stands in its process's environment; what the test's own has is left as it is, but for CI and DEBUG.
@@ -293,6 +312,7 @@ def main():
         check_batches(guest)
         check_sizes(guest)
         check_offsets(guest)
+        check_sides(guest)
         check_address(guest, pathlib.Path(folder))
         check_new_processes(guest)
         check_sequence(guest)

@@ -111,7 +111,7 @@ void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, 
   *finding = fold_finding_open(trial->c->rows);
   trial->why = claim->id;
   trial->has_refuting = trial->cut = false;
-  trial->sides.n = 0;
+  trial->sides.n = trial->part.n = 0;
   fold_watch_judging(claim->id + 1u);
   const char *why = trial->subject->unseen ? trial->subject->unseen[claim->id] : NULL;
   if (why == NULL) why = fold_claim_unjudged(trial->subject, claim->id);

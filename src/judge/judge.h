@@ -25,6 +25,12 @@ bool fold_fresh_find(const struct fold_fresh *fresh, const char *subject, enum f
 bool fold_fresh_launch(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,
                        const char *case_name, size_t k, unsigned *threads, uint64_t *result_hash);
 
+/* The first results of such a process, by the hash of all of them: how many, 0 where they are not kept (those of guests
+ * are). */
+enum { FOLD_FRESH_ROWS = 16 };
+size_t fold_fresh_results(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,
+                          const char *case_name, uint64_t hash, uint64_t bits[FOLD_FRESH_ROWS]);
+
 struct fold_registry {
   const struct fold_subject *subjects;
   size_t n;
@@ -86,6 +92,9 @@ struct fold_trial {
   bool has_refuting; /* the claim at hand was refuted by this run of the plan: */
   struct fold_varied refuting;
   struct fold_order_sides sides; /* if the claim at hand is refuted by a pair of runs: these */
+  struct fold_part {
+    size_t first, n;
+  } part; /* both results of the claim at hand are of so many terms from there on in each input; n 0: of a row of the case */
   char unsteady[160]; /* how the same run varied in the same surroundings; "": it was not seen to vary (steady.c) */
   struct fold_varied unsteady_at; /* the run that varied */
   bool has_second;
@@ -147,7 +156,7 @@ void fold_judge_evidence(const struct fold_evidence *evidence, const char *globs
 void fold_judge_tell_input(const struct fold_trial *trial, struct fold_finding *finding);
 
 /* Says of a refutation by two runs how far each is from the exact result, and makes the one that is outside its bound `got`. */
-void fold_judge_right_side(const struct fold_trial *trial, struct fold_finding *finding);
+void fold_judge_right_side(struct fold_trial *trial, struct fold_finding *finding);
 
 /* After the other judges: refutes run_to_run, though it held, if one of them found that the same run varies. */
 void fold_judge_unsteady(const struct fold_trial *trial, struct fold_finding *finding);
@@ -209,6 +218,8 @@ fold_status fold_trial_look_if_steady(struct fold_trial *trial, const struct fol
 /* If the subject varies even in the same surroundings, this is not counted as a refutation of a claim about
  * surroundings, provided that run_to_run was asked for (steady.c). */
 void fold_judge_steady(struct fold_trial *trial, struct fold_finding *finding);
+/* Shows in a refutation the first row in which a new process has other bits, if it is among those that are kept. */
+void fold_find_fresh_row(const struct fold_trial *trial, struct fold_finding *finding, uint64_t hash);
 /* The same for a refutation that has no row; `seen`: the run of this process that had other bits; NULL: none. */
 void fold_find_unsteady(struct fold_trial *trial, struct fold_finding *finding, const struct fold_varied *seen);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bits.h"
 #include "order.h"
 
 void fold_judge_replays(const struct fold_evidence *e, struct fold_finding *finding) {
@@ -86,6 +87,22 @@ static bool refute_traces(const struct fold_traces *theirs, const struct fold_tr
   return true;
 }
 
+void fold_find_fresh_row(const struct fold_trial *trial, struct fold_finding *finding, uint64_t hash) {
+  const enum fold_dtype dtype = fold_trial_result_dtype(trial);
+  uint64_t bits[FOLD_FRESH_ROWS];
+  const size_t n =
+      fold_fresh_results(trial->fresh, trial->subject->name, trial->subject->engine, trial->c->name, hash, bits);
+  for (size_t r = 0; r < n && r < trial->c->rows; r++) {
+    const uint64_t ours = fold_bits_load(dtype, trial->got, r);
+    if (fold_bits_same(dtype, bits[r], ours)) continue;
+    finding->row = r;
+    finding->compared = true;
+    finding->got = bits[r];
+    finding->want = ours;
+    return;
+  }
+}
+
 void fold_judge_fresh_process(struct fold_trial *trial, struct fold_finding *finding) {
   uint64_t ours = fold_results_hash(fold_trial_result_dtype(trial), trial->got, trial->c->rows), theirs = ours;
   struct fold_traces traces;
@@ -103,7 +120,8 @@ void fold_judge_fresh_process(struct fold_trial *trial, struct fold_finding *fin
     char what[160];
     snprintf(what, sizeof what, "a new process gave results of hash 0x%016llx, this one 0x%016llx%s%.60s",
              (unsigned long long)theirs, (unsigned long long)ours, why ? ": " : "", why ? why : "");
-    if (!fold_find_same_hash(finding, theirs, ours, what) || refute_traces(&traces, &trial->traces, finding)) return;
+    if (!fold_find_same_hash(finding, theirs, ours, what)) return fold_find_fresh_row(trial, finding, theirs);
+    if (refute_traces(&traces, &trial->traces, finding)) return;
     fold_find_held(finding);
     if (why && finding->verdict == FOLD_HELD) snprintf(finding->reason, sizeof finding->reason, "%s", why);
   }

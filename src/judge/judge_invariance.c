@@ -24,6 +24,7 @@ static bool judge_variables(struct fold_trial *trial, struct fold_finding *findi
              "different bits in a new process with OMP_NUM_THREADS, OPENBLAS_NUM_THREADS and MKL_NUM_THREADS = %u",
              threads);
     if (fold_find_same_hash(finding, theirs, ours, what)) continue;
+    fold_find_fresh_row(trial, finding, theirs);
     fold_find_unsteady(trial, finding, NULL);
     return false;
   }
@@ -59,17 +60,23 @@ static bool judge_sub_range(struct fold_trial *trial, struct fold_finding *findi
   const struct fold_order_side where = {.skip = 1, .rows = 1, .at = "1 element from an aligned address"};
   const struct fold_order_side copy = {.skip = 1, .rows = 1, .how.shift = -1, .at = "at an aligned address"};
   fold_trial_take_sides(trial, c->cols - 1, &where, &copy);
+  trial->sides.first_is_got = true;
+  trial->part = (struct fold_part){1, c->cols - 1};
   return false;
 }
 
-void fold_judge_alignment_invariant(struct fold_trial *trial, struct fold_finding *finding) {
+static bool judge_addresses(struct fold_trial *trial, struct fold_finding *finding, size_t k, const void *context) {
   const struct fold_case *c = trial->c;
+  const bool divisible = c->cols > 1 && c->cols <= FOLD_ROW_TERMS && c->rows > 0 && !trial->subject->vector;
   size_t ran;
-  if (!fold_judge_varied(trial, finding, FOLD_VARIES_ADDRESS, &ran)) return;
-  if (trial->subject->guest && !fold_sweep_offsets(trial, finding)) return;
-  bool divisible = c->cols > 1 && c->cols <= FOLD_ROW_TERMS && c->rows > 0 && !trial->subject->vector;
-  if (divisible && !judge_sub_range(trial, finding)) return;
-  fold_find_held(finding);
+  (void)context;
+  if (k == 0) return fold_judge_varied(trial, finding, FOLD_VARIES_ADDRESS, &ran);
+  if (k == 1) return !trial->subject->guest || fold_sweep_offsets(trial, finding);
+  return !divisible || judge_sub_range(trial, finding);
+}
+
+void fold_judge_alignment_invariant(struct fold_trial *trial, struct fold_finding *finding) {
+  if (fold_judge_each(trial, finding, 3, judge_addresses, NULL)) fold_find_held(finding);
 }
 
 /* Permutations are made and undone in place, so that they need no second copy of the input. */

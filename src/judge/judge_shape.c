@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "bits.h"
-#include "judge.h"
+#include "sweep.h"
 
 /* rows x cols elements of each input, element (r, c) at r * row_stride + c * col_stride. */
 struct shape {
@@ -100,6 +100,15 @@ static bool compare(struct fold_trial *trial, fold_status status, const void *go
   return status.code == FOLD_OK && fold_find_same(finding, fold_trial_result_dtype(trial), got, want, rows, what);
 }
 
+/* Shows a row whose result is outside its bound, if there is one, rather than the first that differs. */
+static void show_gross(const struct fold_trial *trial, size_t rows, struct fold_finding *finding) {
+  const size_t row = finding->compared ? fold_find_gross(trial, trial->other, trial->got, rows, rows) : rows;
+  if (row == rows) return;
+  finding->row = row;
+  finding->got = fold_bits_load(fold_trial_result_dtype(trial), trial->other, row);
+  finding->want = fold_bits_load(fold_trial_result_dtype(trial), trial->got, row);
+}
+
 /* ---- length_invariant ---- */
 
 static uint64_t zero(const struct fold_case *c, unsigned k) { return (void)c, (void)k, 0; }
@@ -119,6 +128,7 @@ static void take_front(struct fold_trial *trial, size_t n, size_t zeros) {
   struct fold_order_side side = {.rows = 1, .behind = zeros, .behind_zeros = true};
   snprintf(side.at, sizeof side.at, zeros ? "in front of zeros" : "as an array by themselves");
   fold_trial_take_sides(trial, n, &front, &side);
+  trial->part = (struct fold_part){0, n};
 }
 
 /* Compares the first n terms of the first row in front of the case's other terms, as an array of their own, and in
@@ -183,6 +193,7 @@ static bool judge_padded(struct fold_trial *trial, size_t more, beyond *with, st
            with == zero ? "zero" : "identity element", more == 1 ? "" : "s", c->cols);
   const fold_status status = run_laid(trial, &s, with, false, trial->other);
   if (compare(trial, status, trial->other, trial->got, s.rows, what, finding)) return true;
+  show_gross(trial, s.rows, finding);
   const struct fold_order_side plain = {.rows = c->rows, .row = finding->row, .at = "as they are"};
   struct fold_order_side padded = {.rows = s.rows, .row = finding->row, .more = more, .more_zeros = with == zero};
   snprintf(padded.at, sizeof padded.at, "with %zu %s%s appended", more, with == zero ? "zero" : "identity element",
@@ -215,11 +226,13 @@ void fold_judge_padding_invariant(struct fold_trial *trial, struct fold_finding 
 
 /* ---- stride_invariant ---- */
 
-static bool judge_strides(struct fold_trial *trial, struct shape s, struct fold_finding *finding) {
+static bool judge_strides(struct fold_trial *trial, struct fold_finding *finding, size_t k, const void *context) {
+  const struct shape s = ((const struct shape *)context)[k];
   char what[120];
   snprintf(what, sizeof what, "different bits with rows %zu elements apart and terms %zu", s.row_stride, s.col_stride);
   const fold_status status = run_laid(trial, &s, zero, true, trial->other);
   if (compare(trial, status, trial->other, trial->got, s.rows, what, finding)) return true;
+  show_gross(trial, s.rows, finding);
   const struct fold_order_side plain = {.rows = trial->c->rows, .row = finding->row, .at = "contiguous"};
   struct fold_order_side apart = {
       .rows = s.rows, .row = finding->row, .row_stride = s.row_stride, .col_stride = s.col_stride};
@@ -239,6 +252,7 @@ static bool judge_broadcast(struct fold_trial *trial, size_t rows, struct fold_f
   const bool same = compare(trial, status, trial->other, want, rows,
                             "different bits with rows 0 elements apart, all of them one row of memory", finding);
   free(want);
+  if (!same) trial->part = (struct fold_part){0, cols};
   return same;
 }
 
@@ -251,10 +265,10 @@ void fold_judge_stride_invariant(struct fold_trial *trial, struct fold_finding *
   const size_t cols = trial->c->cols, rows = rows_of(trial->c, 3 * cols + 1);
   /* Rows with gaps, so that their place in a cache line changes from row to row, or stays; every second and third term;
    * columns. */
-  const size_t steps[][2] = {{cols + 1, 1}, {(cols / 64 + 1) * 64, 1}, {2 * cols, 2}, {3 * cols + 1, 3}, {1, rows},
-                             {1, rows + 3}};
-  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-    if (!judge_strides(trial, (struct shape){rows, cols, steps[i][0], steps[i][1], false}, finding)) return;
+  const struct shape shapes[] = {{rows, cols, cols + 1, 1, false}, {rows, cols, (cols / 64 + 1) * 64, 1, false},
+                                 {rows, cols, 2 * cols, 2, false}, {rows, cols, 3 * cols + 1, 3, false},
+                                 {rows, cols, 1, rows, false},     {rows, cols, 1, rows + 3, false}};
+  if (!fold_judge_each(trial, finding, sizeof shapes / sizeof *shapes, judge_strides, shapes)) return;
   if (rows > 1 && !judge_broadcast(trial, rows, finding)) return;
   fold_find_held(finding);
 }

@@ -1,23 +1,73 @@
 /* right_side.c: of two runs with different bits, which one is right.
  *
- * Where the exact result is known, a refutation says how far each side is from it, and `got` is the side that is outside its
- * bound, or the one that is further outside. If both are within it, they stay as the judge has them.
+ * Where the exact result is known, a refutation says whether both sides are within their bounds, or by how many bounds one is
+ * outside; and `got` is the side that is outside, or the one that is further outside. If both are within, they stay as the
+ * judge has them. Among several refutations of one judge, one with such a side goes before a difference of rounding.
  */
 #include <math.h>
 #include <stdio.h>
 
-#include "judge.h"
+#include "bits.h"
+#include "sweep.h"
 
-static const uint64_t OF_TWO_RUNS = FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) |
-                                    FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) | FOLD_CLAIM(FOLD_BATCH_INVARIANT) |
-                                    FOLD_CLAIM(FOLD_PADDING_INVARIANT) | FOLD_CLAIM(FOLD_SPLIT_INVARIANT) |
-                                    FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT);
+static const uint64_t OF_TWO_RUNS =
+    FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_SAME_BITS_AS) | FOLD_CLAIM(FOLD_RUN_TO_RUN) |
+    FOLD_CLAIM(FOLD_FRESH_PROCESS) | FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) | FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) |
+    FOLD_CLAIM(FOLD_BATCH_INVARIANT) | FOLD_CLAIM(FOLD_LENGTH_INVARIANT) | FOLD_CLAIM(FOLD_PADDING_INVARIANT) |
+    FOLD_CLAIM(FOLD_STRIDE_INVARIANT) | FOLD_CLAIM(FOLD_SPLIT_INVARIANT) | FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT) |
+    FOLD_CLAIM(FOLD_MESSAGE_INVARIANT);
+/* Whose `want` is not the subject's own: it stays what it is. */
+static const uint64_t OF_ANOTHER = FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_SAME_BITS_AS);
 
-/* Whether both results are of the case's own row: not of a part of it, nor of the second input. */
-static bool is_of_row(const struct fold_trial *trial, const struct fold_finding *f) {
-  const bool part = trial->sides.n > 0 && trial->sides.n != trial->c->cols;
-  const bool second = trial->has_refuting && trial->refuting.how.second;
-  return f->compared && f->row < trial->c->rows && !part && !second && !f->of_other_run;
+/* Whether both results are of terms that are known. */
+static bool is_known(const struct fold_trial *trial, const struct fold_finding *f) {
+  return OF_TWO_RUNS & FOLD_CLAIM(trial->why) && f->compared && f->row < trial->c->rows && !f->of_other_run &&
+         trial->truths && trial->truths->input && !trial->subject->unknown;
+}
+
+struct both {
+  struct fold_weight got, want;
+};
+
+/* Whose bits the subject promises is weighed by its own arithmetic. */
+static struct both weigh_row(const struct fold_trial *trial, struct fold_truths *truths, size_t row,
+                             const struct fold_finding *f) {
+  struct fold_evidence evidence = fold_trial_evidence(trial);
+  struct both both;
+  evidence.truths = truths;
+  both.got = fold_weight_of(&evidence, row, f->got);
+  if (trial->why == FOLD_SAME_BITS_AS) evidence.subject = fold_registry_twin(trial->registry, trial->subject);
+  both.want = fold_weight_of(&evidence, row, f->want);
+  return both;
+}
+
+/* The same of a part of the input, which is a row of its own. */
+static struct both weigh_part(const struct fold_trial *trial, struct fold_part part, const struct fold_finding *f) {
+  const size_t at = part.first * fold_dtype_size(trial->c->dtype);
+  struct fold_case c = *trial->c;
+  struct fold_truths truths;
+  c.rows = 1;
+  c.cols = part.n;
+  if (fold_truths_open(&truths, &c, (const unsigned char *)trial->truths->input + at).code != FOLD_OK)
+    return (struct both){0};
+  if (trial->truths->other) truths.other = (const unsigned char *)trial->truths->other + at;
+  const struct both both = weigh_row(trial, &truths, 0, f);
+  fold_truths_close(&truths);
+  return both;
+}
+
+/* The same of a row of the second input. */
+static struct both weigh_second(struct fold_trial *trial, const struct fold_finding *f) {
+  struct both both = {0};
+  if (fold_trial_flip(trial, true).code != FOLD_OK) return both;
+  both = weigh_part(trial, (struct fold_part){f->row * trial->c->cols, trial->c->cols}, f);
+  return fold_trial_flip(trial, false).code == FOLD_OK ? both : (struct both){0};
+}
+
+static struct both weigh(struct fold_trial *trial, const struct fold_finding *f) {
+  if (!is_known(trial, f)) return (struct both){0};
+  if (trial->has_refuting && trial->refuting.how.second) return weigh_second(trial, f);
+  return trial->part.n ? weigh_part(trial, trial->part, f) : weigh_row(trial, trial->truths, f->row, f);
 }
 
 /* Whether a is outside its bound, and further than b. */
@@ -25,27 +75,98 @@ static bool is_worse(struct fold_weight a, struct fold_weight b) {
   return !a.allowed && (b.allowed || isnan(a.fraction) || a.fraction > b.fraction);
 }
 
-static void describe(struct fold_weight w, char text[40]) {
-  if (isnan(w.fraction) || w.fraction == 0)
-    snprintf(text, 40, "%s", w.allowed ? "right" : "wrong");
-  else
-    snprintf(text, 40, w.allowed ? "right within %.3g of its bound" : "wrong by %.3g bounds", w.fraction);
+static const char *describe(struct fold_weight w, char text[40]) {
+  const bool plain = !isfinite(w.fraction) || w.fraction == 0; /* a bound of 0 has no multiples */
+  if (w.allowed) return plain ? "right" : "within its bound";
+  snprintf(text, 40, "wrong by %.3g bounds", w.fraction);
+  return plain ? "wrong" : text;
 }
 
-void fold_judge_right_side(const struct fold_trial *trial, struct fold_finding *f) {
-  const struct fold_evidence evidence = fold_trial_evidence(trial);
-  char got_is[40], want_is[40];
-  if (f->verdict != FOLD_REFUTED || !(OF_TWO_RUNS & FOLD_CLAIM(trial->why)) || !is_of_row(trial, f)) return;
-  if (trial->truths == NULL || trial->truths->input == NULL || trial->subject->unknown) return;
-  struct fold_weight got = fold_weight_of(&evidence, f->row, f->got), want = fold_weight_of(&evidence, f->row, f->want);
-  if (!got.known || !want.known) return;
-  const bool turns = is_worse(want, got);
-  const char *at_got = trial->sides.n ? trial->sides.side[!trial->sides.first_is_got].at : "got";
-  const char *at_want = trial->sides.n ? trial->sides.side[trial->sides.first_is_got].at : "want";
-  describe(got, got_is), describe(want, want_is);
-  snprintf(f->sides, sizeof f->sides, "%.38s: %s, %.38s: %s", at_want, want_is, at_got, got_is);
-  if (!turns) return;
+static const char *name_of(const struct fold_trial *trial, bool is_got) {
+  if (trial->sides.n) return trial->sides.side[is_got != trial->sides.first_is_got].at;
+  return is_got ? "got" : "want";
+}
+
+static void swap(struct fold_finding *f, struct both *both) {
+  const struct both turned = {both->want, both->got};
   const uint64_t wrong = f->want;
+  *both = turned;
   f->want = f->got;
   f->got = wrong;
+}
+
+void fold_judge_right_side(struct fold_trial *trial, struct fold_finding *f) {
+  struct both both = f->verdict == FOLD_REFUTED ? weigh(trial, f) : (struct both){0};
+  char got_is[40], want_is[40];
+  if (!both.got.known || !both.want.known) return;
+  if (both.got.allowed && both.want.allowed) {
+    snprintf(f->sides, sizeof f->sides, "both within their bounds");
+    return;
+  }
+  const bool turns = is_worse(both.want, both.got) && !(OF_ANOTHER & FOLD_CLAIM(trial->why));
+  if (turns) swap(f, &both);
+  const bool named = trial->sides.n > 0;
+  snprintf(f->sides, sizeof f->sides, "%.61s: %.25s, %.61s: %.25s", name_of(trial, turns && named),
+           describe(both.want, want_is), name_of(trial, !(turns && named)), describe(both.got, got_is));
+}
+
+bool fold_is_gross(struct fold_trial *trial, const struct fold_finding *finding) {
+  const struct both both = weigh(trial, finding);
+  return (both.got.known && !both.got.allowed) || (both.want.known && !both.want.allowed);
+}
+
+size_t fold_find_gross(const struct fold_trial *trial, const void *results, const void *base, size_t rows,
+                       size_t most) {
+  const struct fold_evidence evidence = fold_trial_evidence(trial);
+  const enum fold_dtype dtype = fold_trial_result_dtype(trial);
+  if (trial->truths == NULL || trial->truths->input == NULL || trial->subject->unknown) return rows;
+  for (size_t r = 0; r < rows && most > 0; r++) {
+    const uint64_t bits = fold_bits_load(dtype, results, r);
+    if (fold_bits_same(dtype, bits, fold_bits_load(dtype, base, r))) continue;
+    const struct fold_weight weight = fold_weight_of(&evidence, r, bits);
+    if (weight.known && !weight.allowed) return r;
+    most--;
+  }
+  return rows;
+}
+
+/* A refutation, and what the trial says of it. */
+struct shown {
+  struct fold_finding finding;
+  struct fold_order_sides sides;
+  struct fold_varied refuting;
+  bool has_refuting;
+  struct fold_part part;
+};
+
+static void keep(const struct fold_trial *trial, const struct fold_finding *finding, struct shown *shown) {
+  *shown = (struct shown){*finding, trial->sides, trial->refuting, trial->has_refuting, trial->part};
+}
+
+static void show(const struct shown *shown, struct fold_trial *trial, struct fold_finding *finding) {
+  *finding = shown->finding;
+  trial->sides = shown->sides;
+  trial->refuting = shown->refuting;
+  trial->has_refuting = shown->has_refuting;
+  trial->part = shown->part;
+}
+
+bool fold_judge_each(struct fold_trial *trial, struct fold_finding *finding, size_t n, fold_try *try,
+                     const void *context) {
+  struct shown shown = {.has_refuting = false};
+  bool any = false, last = false;
+  for (size_t k = 0; k < n && !last; k++) {
+    struct fold_finding found = *finding;
+    trial->has_refuting = false;
+    trial->sides.n = trial->part.n = 0;
+    const bool held = try(trial, &found, k, context), refuted = found.verdict == FOLD_REFUTED;
+    if (held && !any) *finding = found;
+    if (held) continue;
+    const bool gross = refuted && (!found.compared || fold_is_gross(trial, &found));
+    if (!any || gross) keep(trial, &found, &shown);
+    any = true;
+    last = gross || !refuted;
+  }
+  if (any) show(&shown, trial, finding);
+  return !any;
 }

@@ -7,6 +7,17 @@
 
 #include "judge.h"
 
+/* The first of these results of the case's rows that is outside its bound, where `base` has another: its row; else `rows`.
+ * At most `most` that differ are looked at. */
+size_t fold_find_gross(const struct fold_trial *trial, const void *results, const void *base, size_t rows, size_t most);
+/* Whether a side of the refutation is outside its bound: no difference of rounding. */
+bool fold_is_gross(struct fold_trial *trial, const struct fold_finding *finding);
+/* Tries n things, until one is refuted by a result that is outside its bound: that is shown rather than a difference of
+ * rounding that came first. False when the finding is closed; `try` too. */
+typedef bool fold_try(struct fold_trial *trial, struct fold_finding *finding, size_t k, const void *context);
+bool fold_judge_each(struct fold_trial *trial, struct fold_finding *finding, size_t n, fold_try *try,
+                     const void *context);
+
 /* Each returns false when the finding is closed. For several rows: */
 bool fold_sweep_batches(struct fold_trial *trial, struct fold_finding *finding);
 bool fold_sweep_places(struct fold_trial *trial, struct fold_finding *finding);

@@ -29,8 +29,9 @@ static struct fold_variation variation(const struct fold_trial *trial, unsigned 
   return v;
 }
 
-static bool judge_offset(struct fold_trial *trial, struct fold_finding *finding, unsigned way, size_t k) {
-  const struct fold_variation how = variation(trial, way, k);
+static bool judge_offset(struct fold_trial *trial, struct fold_finding *finding, size_t k, const void *context) {
+  (void)context;
+  const struct fold_variation how = variation(trial, k % WAYS, k / WAYS + 1);
   struct fold_varied seen;
   if (!fold_variation_factors(&how)) return true;
   fold_status status = fold_trial_try(trial, &how, &seen);
@@ -41,8 +42,5 @@ static bool judge_offset(struct fold_trial *trial, struct fold_finding *finding,
 
 bool fold_sweep_offsets(struct fold_trial *trial, struct fold_finding *finding) {
   if (fold_trial_terms(trial) == 0 || fold_trial_terms(trial) > FOLD_PLAN_ALL) return true;
-  for (size_t k = 1; k * narrow_size(trial) <= LINE; k++)
-    for (unsigned way = 0; way < WAYS; way++)
-      if (!judge_offset(trial, finding, way, k)) return false;
-  return true;
+  return fold_judge_each(trial, finding, LINE / narrow_size(trial) * WAYS, judge_offset, NULL);
 }

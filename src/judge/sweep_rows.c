@@ -50,20 +50,6 @@ static bool agree(const struct fold_trial *trial, const struct batch *small, con
   return same;
 }
 
-/* The first of these results that is outside its bound, where the whole batch has another: its row; else `rows`. */
-static size_t find_gross(const struct fold_trial *trial, const void *results, size_t rows) {
-  const struct fold_evidence evidence = fold_trial_evidence(trial);
-  const enum fold_dtype dtype = fold_trial_result_dtype(trial);
-  if (trial->truths == NULL || trial->truths->input == NULL || trial->subject->unknown) return rows;
-  for (size_t r = 0; r < rows; r++) {
-    const uint64_t bits = fold_bits_load(dtype, results, r);
-    if (fold_bits_same(dtype, bits, fold_bits_load(dtype, trial->got, r))) continue;
-    const struct fold_weight weight = fold_weight_of(&evidence, r, bits);
-    if (weight.known && !weight.allowed) return r;
-  }
-  return rows;
-}
-
 static void take_sizes(struct fold_trial *trial, size_t same, size_t other, size_t row) {
   const size_t all = trial->c->rows, cols = trial->c->cols;
   struct fold_order_side a = {.rows = same, .row = row, .behind = fold_order_behind((all - same) * cols)};
@@ -101,7 +87,7 @@ static bool judge_gross(struct fold_trial *trial, size_t from, bool each, struct
   const enum fold_dtype dtype = fold_trial_result_dtype(trial);
   for (size_t size = from; size < all; size = next_size(trial->around, size, each)) {
     if (!run_batch(trial, finding, size)) return false;
-    const size_t row = find_gross(trial, trial->other, size);
+    const size_t row = fold_find_gross(trial, trial->other, trial->got, size, size);
     if (row == size) continue;
     finding->row = row;
     finding->compared = true;

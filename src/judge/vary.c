@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bits.h"
-#include "judge.h"
+#include "sweep.h"
 
 /* The factors whose claims are asked for. Over ranks and on a device no other factor is varied. */
 static unsigned factors_asked(const struct fold_trial *trial) {
@@ -43,9 +43,8 @@ static size_t changed_term(const struct fold_trial *trial) {
   return trial->input_hash % fold_case_all_elements(trial->c);
 }
 
-/* Turns the first input into the second one, or back. Both hashes are known, which saves each run from reading the
- * input twice. */
-static fold_status flip(struct fold_trial *trial, bool to_second) {
+/* Both hashes are known, which saves each run from reading the input twice. */
+fold_status fold_trial_flip(struct fold_trial *trial, bool to_second) {
   size_t at = changed_term(trial);
   uint64_t former;
   FOLD_TRY(fold_rig_poke(trial->rig, at, 0, &former));
@@ -70,9 +69,9 @@ static fold_status run_moved(struct fold_trial *trial, const struct fold_variati
 }
 
 static fold_status run_varied(struct fold_trial *trial, const struct fold_variation *how) {
-  if (how->second) FOLD_TRY(flip(trial, true));
+  if (how->second) FOLD_TRY(fold_trial_flip(trial, true));
   fold_status status = run_moved(trial, how);
-  if (how->second) FOLD_TRY(flip(trial, false));
+  if (how->second) FOLD_TRY(fold_trial_flip(trial, false));
   FOLD_TRY(status);
   return fold_trial_find(trial, FOLD_DID_WRITE_INPUT) ? fold_trial_refill(trial) : fold_ok();
 }
@@ -85,6 +84,19 @@ static fold_status run_second(struct fold_trial *trial) {
   memcpy(trial->second, trial->other, trial->c->rows * fold_dtype_size(fold_trial_result_dtype(trial)));
   trial->has_second = true;
   return fold_ok();
+}
+
+/* A row whose result is outside its bound is kept rather than the first that differs; the one row of the second input that has
+ * other terms is left out. Few are looked at: many runs are compared. */
+static void prefer_gross(const struct fold_trial *trial, const void *base, struct fold_varied *seen) {
+  enum { FEW = 16 };
+  const enum fold_dtype dtype = fold_trial_result_dtype(trial);
+  const size_t rows = trial->c->rows, row = rows > 1 ? fold_find_gross(trial, trial->other, base, rows, FEW) : rows;
+  if (row == rows || (seen->how.second && row == changed_term(trial) % fold_trial_terms(trial) / trial->c->cols))
+    return;
+  seen->row = row;
+  seen->got = fold_bits_load(dtype, trial->other, row);
+  seen->want = fold_bits_load(dtype, base, row);
 }
 
 static void compare(const struct fold_trial *trial, struct fold_varied *seen) {
@@ -105,6 +117,7 @@ static void compare(const struct fold_trial *trial, struct fold_varied *seen) {
     seen->read_nan |= nan;
   }
   seen->hash = fold_results_hash(dtype, trial->other, trial->c->rows);
+  if (!seen->same && !seen->read_nan) prefer_gross(trial, base, seen);
 }
 
 fold_status fold_trial_vary(struct fold_trial *trial, const struct fold_variation *how, struct fold_varied *seen) {
@@ -242,8 +255,16 @@ static uint64_t threads_of(const struct fold_variation *how) {
   return n > 0 && n < 64 ? UINT64_C(1) << n : 0;
 }
 
-static bool judge_step(struct fold_trial *trial, struct fold_finding *finding, const struct fold_variation *step,
-                       enum fold_factor factor, size_t *ran) {
+struct steps {
+  const struct fold_variation *plan;
+  enum fold_factor factor;
+  size_t *ran;
+};
+
+static bool judge_step(struct fold_trial *trial, struct fold_finding *finding, size_t k, const void *context) {
+  const struct steps *steps = context;
+  const struct fold_variation *step = &steps->plan[k];
+  const enum fold_factor factor = steps->factor;
   struct fold_varied seen;
   if (!(fold_variation_factors(step) & factor)) return true;
   fold_status status = run_step(trial, step, &seen);
@@ -251,7 +272,7 @@ static bool judge_step(struct fold_trial *trial, struct fold_finding *finding, c
   if (!(fold_variation_factors(&seen.how) & factor)) return true;
   finding->comparisons += trial->c->rows;
   if (factor == FOLD_VARIES_LAUNCH) finding->threads |= threads_of(&seen.how);
-  ++*ran;
+  ++*steps->ran;
   return seen.same || blame_plainly(trial, finding, seen, factor);
 }
 
@@ -272,9 +293,7 @@ bool fold_judge_varied(struct fold_trial *trial, struct fold_finding *finding, e
   if (!ask_whether_kept(trial, finding)) return false;
   fold_status status = run_second(trial);
   if (status.code != FOLD_OK) return fail(finding, status);
-  for (size_t i = 0; i < n; i++)
-    if (!judge_step(trial, finding, &plan[i], factor, ran)) return false;
-  return true;
+  return fold_judge_each(trial, finding, n, judge_step, &(struct steps){plan, factor, ran});
 }
 
 /* Whether some run had its arguments at that end of a page, whatever else it varied. */

@@ -40,6 +40,8 @@ fold_status fold_trial_vary(struct fold_trial *trial, const struct fold_variatio
 fold_status fold_trial_try(struct fold_trial *trial, const struct fold_variation *how, struct fold_varied *seen);
 /* Whether both have the same bits. */
 bool fold_varied_same(const struct fold_varied *a, const struct fold_varied *b);
+/* Turns the first input into the second one, or back. */
+fold_status fold_trial_flip(struct fold_trial *trial, bool to_second);
 /* How a run of the trial varied, in words (plan.h). */
 void fold_trial_describe(const struct fold_trial *trial, const struct fold_variation *how, char text[200]);
 /* Refutes by a run with different bits; returns false. */

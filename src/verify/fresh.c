@@ -25,6 +25,7 @@ struct process {
   bool backwards;
   bool of_threads;  /* for launch_invariant, else for fresh_process */
   unsigned threads; /* 0: the variables are as they are here */
+  bool of_guests;   /* whose first results are kept: they tell where the difference is */
 };
 
 /* The child's command line; NULL where memory is short. */
@@ -105,8 +106,8 @@ static fold_status append(int records, int more, const struct process *how) {
   ssize_t n = 0;
   lseek(records, 0, SEEK_END);
   const char *backwards = how->backwards ? "true" : "false", *of_threads = how->of_threads ? "true" : "false";
-  if (dprintf(records, "{\"backwards\":%s,\"of_threads\":%s,\"threads\":%u}\n", backwards, of_threads, how->threads) <
-      0)
+  if (dprintf(records, "{\"backwards\":%s,\"of_threads\":%s,\"threads\":%u,\"of_guests\":%s}\n", backwards, of_threads,
+              how->threads, how->of_guests ? "true" : "false") < 0)
     return lost();
   for (off_t at = 0; (n = pread(more, bytes, sizeof bytes, at)) > 0; at += n)
     if (!write_all(records, bytes, (size_t)n)) break;
@@ -167,7 +168,8 @@ static fold_status tell_slow(int records, double seconds) {
  * first run of a process decides something for all later runs, or one subject for another. */
 static fold_status ask_plainly(const struct fold_selection *selection, const struct fold_cases *cases, int records) {
   enum { LEAST = 2, MOST = 13 };
-  struct process how = {.fixtures = selection->fixtures, .backwards = selection->n_guests > 0};
+  struct process how = {
+      .fixtures = selection->fixtures, .backwards = selection->n_guests > 0, .of_guests = selection->n_guests > 0};
   const double begun = fold_now();
   FOLD_TRY(ask_another(selection, &how, records));
   const double took = fold_now() - begun;
@@ -194,7 +196,7 @@ static fold_status ask_plainly(const struct fold_selection *selection, const str
  * others get the longest case of each dtype and problem. */
 static fold_status ask_threads(const struct fold_selection *selection, const struct fold_cases *cases, int records) {
   static const unsigned numbers[] = {0, 1, 2, 4};
-  struct process how = {.fixtures = selection->fixtures, .of_threads = true};
+  struct process how = {.fixtures = selection->fixtures, .of_threads = true, .of_guests = true};
   char *some = selection->n_npy ? NULL : some_cases(cases, prefers_long);
   fold_status status =
       some || selection->n_npy ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for names of cases");

@@ -15,7 +15,8 @@ struct fold_fresh {
   json_t *launches; /* the same of processes for launch_invariant */
   bool backwards;   /* the process whose records are being read went backwards, */
   bool of_threads;  /* was for launch_invariant, */
-  unsigned threads; /* and had so many threads by its variables */
+  unsigned threads; /* and had so many threads by its variables; */
+  bool of_guests;   /* the first results of its runs are kept, too */
   char note[80];    /* a remark on all runs; "": none */
 };
 
@@ -90,6 +91,27 @@ bool fold_fresh_launch(const struct fold_fresh *fresh, const char *subject, enum
   return true;
 }
 
+static const json_t *results_of(const json_t *records, uint64_t hash) {
+  size_t i;
+  json_t *record;
+  json_array_foreach(records, i, record) if (bits_at(record, "results_xxh3") == hash) {
+    return json_object_get(record, "results");
+  }
+  return NULL;
+}
+
+size_t fold_fresh_results(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,
+                          const char *case_name, uint64_t hash, uint64_t bits[FOLD_FRESH_ROWS]) {
+  char *key = key_of(subject, fold_engine_name(engine), case_name);
+  const json_t *results = results_of(json_object_get(fresh->runs, key), hash);
+  if (results == NULL) results = results_of(json_object_get(fresh->launches, key), hash);
+  free(key);
+  size_t n = 0;
+  for (; n < json_array_size(results) && n < FOLD_FRESH_ROWS; n++)
+    bits[n] = strtoull(json_string_value(json_array_get(results, n)), NULL, 16);
+  return n;
+}
+
 void fold_fresh_free(struct fold_fresh *fresh) {
   if (fresh) json_decref(fresh->runs);
   if (fresh) json_decref(fresh->launches);
@@ -108,6 +130,7 @@ static void begin_process(struct fold_fresh *fresh, const json_t *line) {
   fresh->backwards = json_is_true(json_object_get(line, "backwards"));
   fresh->of_threads = json_is_true(json_object_get(line, "of_threads"));
   fresh->threads = (unsigned)json_integer_value(json_object_get(line, "threads"));
+  fresh->of_guests = json_is_true(json_object_get(line, "of_guests"));
 }
 
 /* Keeps only the fields that the judge asks for. */
@@ -126,6 +149,8 @@ static fold_status keep_run(struct fold_fresh *fresh, json_t *line) {
     json_t *value = json_object_get(line, kept[i]);
     failed = failed || (value && json_object_set(run, kept[i], value) != 0);
   }
+  json_t *results = fresh->of_guests ? json_object_get(line, "results") : NULL;
+  failed = failed || (results && json_object_set(run, "results", results) != 0);
   char *key = key_of(subject, engine, name);
   failed = !add_run(fresh->of_threads ? fresh->launches : fresh->runs, key, run) || failed;
   free(key);

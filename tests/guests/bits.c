@@ -295,6 +295,26 @@ static int unless_broadcast(call_of *call, void *context) {
   return (void)context, strided(&usual, 1);
 }
 
+/* They round otherwise in most surroundings, and are wrong in some that are tried later. */
+static int wrong_if(call_of *call, int is_wrong, int status) {
+  if (is_wrong && call->rows > 0) ((float *)call->out)[call->rows - 1] += 1000;
+  return status;
+}
+static int strides_then_wrong(call_of *call, void *context) {
+  const int apart = call->rows > 1 && call->row_stride != call->cols;
+  return (void)context, wrong_if(call, call->col_stride == 3, strided(call, apart ? 8 : 1));
+}
+static int threads_then_wrong(call_of *call, void *context) {
+  return (void)context, wrong_if(call, call->threads == 13, sums(call, call->threads == 1 ? 1 : 2));
+}
+static int offsets_then_wrong(call_of *call, void *context) {
+  return (void)context, wrong_if(call, offset_of(call->in) == 100, sums(call, offset_of(call->in) % 64 ? 8 : 1));
+}
+static int wrong_before_zeros(call_of *call, void *context) {
+  const int is_wrong = call->cols > 1 && ((const float *)call->in)[call->rows * call->cols] == 0;
+  return (void)context, wrong_if(call, is_wrong, sums(call, 1));
+}
+
 static uint64_t nine = 9, few = 512, many = 40000, awkward = 1111, longest, first;
 #define TEN(word) word word word word word word word word word word
 #define SUBJECT(id, promises, function, what) \
@@ -367,6 +387,10 @@ static const struct foldproof_guest_subject subjects[] = {
     SUBJECT("both_at_44", "alignment_invariant", both_at_44, NULL),
     SUBJECT("by_what_follows", "length_invariant", by_what_follows, NULL),
     SUBJECT("by_blocks", "padding_invariant", by_blocks, NULL),
+    {.name = "bits/strides_then_wrong", .claims = "stride_invariant", .run = strides_then_wrong, .strides = 1},
+    SUBJECT("threads_then_wrong", "launch_invariant", threads_then_wrong, NULL),
+    SUBJECT("offsets_then_wrong", "alignment_invariant", offsets_then_wrong, NULL),
+    SUBJECT("wrong_before_zeros", "length_invariant", wrong_before_zeros, NULL),
     SUBJECT("no_strides", "stride_invariant", honest, NULL),
     {.name = "bits/any_strides", .claims = "bounded,reproducible", .run = any_strides, .strides = 1},
     {.name = "bits/unless_broadcast", .claims = "stride_invariant", .run = unless_broadcast, .strides = 1},
