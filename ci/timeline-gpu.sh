@@ -24,7 +24,7 @@ add() {
   rm -f "$folder/raw/$name".*
   "$profiler" profile --trace=cuda --cuda-graph-trace=node --sample=none --cpuctxsw=none --force-overwrite=true --output="$folder/raw/$name" \
     "${timed[@]}" --subjects "$subject" --jsonl "$folder/raw/$name.jsonl" >"$folder/raw/$name.out" 2>&1 || code=$?
-  # It was timed, but without a timeline: the tool can't write one here.
+  # It was timed, but without a timeline: the tool cannot write one here.
   if [ -s "$folder/raw/$name.jsonl" ] && [ ! -s "$folder/raw/$name.nsys-rep" ]; then
     leave 77 "skipped: nsys wrote no timeline: $(tail -n 1 "$folder/raw/$name.out")"
   fi

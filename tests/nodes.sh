@@ -6,7 +6,7 @@
 # processes hold: when it ends, however it ends, the kernel ends them all and their network is gone. Root only.
 #
 #   nodes_enter SCRIPT_ARGUMENT...   runs the script again as the nodes' parent, within which nodes_enter returns at once, with
-#                                    $room, an empty folder; exits 77, with the reason, where nodes can't be made
+#                                    $room, an empty folder; exits 77, with the reason, where nodes cannot be made
 #   nodes_make                       makes nodes a (10.77.0.1) and b (10.77.0.2); $a and $b are their first processes
 #   on $a WORD...                    runs a command on a node; $room/remote HOST WORD... is a remote shell for Open MPI
 #   plug                             puts the cable in again (after: on $b ip link set right down)
@@ -27,8 +27,8 @@ nodes_enter() {
   fi
   [ "$(id -u)" = 0 ] || skip "only root can make nodes"
   for tool in unshare nsenter setpriv ip ps mpirun; do command -v "$tool" >/dev/null || skip "there is no $tool"; done
-  unshare --net --uts --pid --fork --mount --mount-proc true 2>/dev/null || skip "namespaces can't be made here"
-  unshare --net ip link add left type veth peer name right 2>/dev/null || skip "a virtual cable can't be made here"
+  unshare --net --uts --pid --fork --mount --mount-proc true 2>/dev/null || skip "namespaces cannot be made here"
+  unshare --net ip link add left type veth peer name right 2>/dev/null || skip "a virtual cable cannot be made here"
   room=$(mktemp -d /tmp/foldproof-nodes-XXXXXX) || exit 99
   trap 'rm -rf "$room"' EXIT
   # In the background, so that a trap runs at once. Whoever is killed takes what it started along.
@@ -53,7 +53,7 @@ start_node() { # NAME SETTINGS
   # shellcheck disable=SC2086 # settings are words
   env $2 unshare --net --uts --mount --pid --fork --kill-child --mount-proc bash -c "$serve" node "$1" "$room" &
   until [ -s "$room/$1.up" ]; do
-    kill -0 $! 2>/dev/null || skip "node $1 can't be made here"
+    kill -0 $! 2>/dev/null || skip "node $1 cannot be made here"
     sleep 0.02
   done
   read -r "${1?}" <"/proc/$!/task/$!/children" # no newline ends it

@@ -337,7 +337,7 @@ def check_known(folder):
 
 
 def check_measured(folder):
-    """Records of older programs, from machines with eight GPUs: what they don't tell, or can't be made again, is counted and no contradiction."""
+    """Records of older programs, from machines with eight GPUs: what they don't tell, or cannot be made again, is counted and no contradiction."""
     measured = pathlib.Path(__file__).resolve().parent.parent / "ci" / "measured"
     for name, code, says in (("h200x4/verify.jsonl.gz", 0, "[1-9]\d* could not be made again, 0 contradictions"), ("h200x8/verify.jsonl.gz", 1, ", 0 contradictions(; |\n(.*\n)+)\\d+ held, 12 refuted, "),
                              ("h200/peers-cccl-3.6.0.jsonl.gz", 0, ", 0 contradictions"), ("h200/atomic.jsonl", 77, ", 2 could not be made again, 0 contradictions")):

@@ -99,7 +99,7 @@ Test(command_input, what_a_command_reads_is_not_its_output) {
   EXPECT_CODE(s, 0);
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
     shell_run(s, lines[i]);
-    cr_expect(s->code == 2 && strstr(s->err, "is read, and can't be the output too"), "%s: %d %s", lines[i], s->code,
+    cr_expect(s->code == 2 && strstr(s->err, "is read, and cannot be the output too"), "%s: %d %s", lines[i], s->code,
               s->err);
   }
   shell_run(s, "cat x.npy r | cmp - was");

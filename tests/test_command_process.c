@@ -62,8 +62,10 @@ Test(command_process, threads_that_wait_sleep_unless_the_user_chose_how_they_wai
   } rows[] = {{"", true}, {"OMP_WAIT_POLICY=active", false}};
   struct shell *s = shell_open();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    shell_run(s, "unset OMP_WAIT_POLICY; %s OMP_DISPLAY_ENV=verbose $F verify --fixtures none 2>&1 | "
-              "sed -n \"s/.*GOMP_SPINCOUNT = '\\(.*\\)'/\\1/p\"", rows[i].set);
+    shell_run(s,
+              "unset OMP_WAIT_POLICY; %s OMP_DISPLAY_ENV=verbose $F verify --fixtures none 2>&1 | "
+              "sed -n \"s/.*GOMP_SPINCOUNT = '\\(.*\\)'/\\1/p\"",
+              rows[i].set);
     cr_expect_eq(strcmp(shell_last_line(s->out), "0") == 0, rows[i].asleep, "%s: %s", s->ran, s->out);
   }
   shell_close(s);
@@ -78,7 +80,7 @@ Test(command_process, help_that_is_not_written_is_an_error) {
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
       shell_run(s, "$F %s %s >/dev/full", commands[i], options[k]);
       EXPECT_CODE(s, 99);
-      cr_expect(strstr(s->err, "standard output can't be written") && shell_lines(s->err) == 1, "%s", s->err);
+      cr_expect(strstr(s->err, "standard output cannot be written") && shell_lines(s->err) == 1, "%s", s->err);
       shell_run(s, "$F %s %s", commands[i], options[k]);
       EXPECT_CODE(s, 0);
     }

@@ -113,7 +113,7 @@ def check_formats(folder):
         said = run("compare", "open", "few", "--format", form, cwd=folder, code=1)[1]
         assert run("compare", "open", "few", "-f", form, "-o", "told", cwd=folder, code=1)[1] == "" and (folder / "told").read_text() == said, form
     before = (folder / "few").read_bytes()
-    expect("^foldproof compare: few: is read, and can't be the output too$", run("compare", "open", "few", "--output", "few", cwd=folder, code=2)[1])
+    expect("^foldproof compare: few: is read, and cannot be the output too$", run("compare", "open", "few", "--output", "few", cwd=folder, code=2)[1])
     assert (folder / "few").read_bytes() == before
     run("compare", "w", "no such file", "-o", "none", cwd=folder, code=2)
     assert not (folder / "none").exists()
@@ -184,7 +184,7 @@ def check_verdicts(folder):
 
 
 def check_rerun(folder):
-    """The same run gives the same; a change is told; a guest that the user trusts and an array are found; what can't be run is no success."""
+    """The same run gives the same; a change is told; a guest that the user trusts and an array are found; what cannot be run is no success."""
     run("record", "--engine", "host", "-s", "host/numpy,host/exact,rows/par_256", "-f", "normal/f32/sum/1x3[0-3]/seed1,thirds", "--jsonl", "t", cwd=folder, code=0)
     lines = lines_of(folder / "t")[:-1]
     _, said = run("rerun", "t", cwd=folder, code=0)

@@ -41,7 +41,7 @@ with tempfile.TemporaryDirectory() as folder:
     left = re.findall(r"took (\d+) gave_back (\d+) from_pinned (\d+)", log.read_text())
     assert left and all(taken == given and int(pinned) > 0 for taken, given, pinned in left), left
 
-    # Two inputs that the pinned memory from which they are sent can't hold at once.
+    # Two inputs that the pinned memory from which they are sent cannot hold at once.
     made = subprocess.run([FOLDPROOF, "gen", "normal", "-n", "400000", "-o", f"{folder}/one.npy"], capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
     # As much as the pinned memory holds: from its start, and not beyond its end.
@@ -105,7 +105,7 @@ with tempfile.TemporaryDirectory() as folder:
     code, out = verify("honest", *ONE, FAKE_CUDA="devices=2", FOLDPROOF_REQUIRE_GPUS="2")
     assert code == 0, (code, out)
 
-    # A library that can't be used.
+    # A library that cannot be used.
     for driver, word in ((BARE, "has no cuLaunchKernel"), ("libm.so.6", "has no cuGetErrorString"), ("/nowhere/libcuda.so", "cannot open shared object file"),
                          (str(pathlib.Path(GUESTS) / "device.c"), "")):
         code, out = verify("honest", *ONE, driver=driver)

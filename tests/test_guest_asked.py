@@ -79,7 +79,7 @@ def check_all_appear(door, guest, kind, folder, names):
 
 
 def check_alone(door, guest, kind, folder, names):
-    """A claim that is asked for and nothing else: exit code 77 if it can't be judged, with the reason."""
+    """A claim that is asked for and nothing else: exit code 77 if it cannot be judged, with the reason."""
     for name in names:
         code, out, err = verify(door, guest, "--subjects", f"plain/{kind}", "--claims", name, "--fixtures", KINDS[kind][0])
         assert code in (0, 1, 77), (door, kind, name, code, out, err)

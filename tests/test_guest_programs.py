@@ -162,7 +162,7 @@ def check_file_size():
 
 
 def check_engine():
-    """A device's memory can't be put into a file."""
+    """A device's memory cannot be put into a file."""
     code, out, err = verify("--exec", f"{MEDDLER} on_cuda", *FEW)
     assert code == 2 and out == "" and "meddler/on_cuda: its engine is cuda, but a program gets files: engine host\n" in err, (code, out, err)
 

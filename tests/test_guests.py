@@ -1,4 +1,4 @@
-"""Guests by both doors: examples as they stand hold, liars are refuted or broken by name, what can't be loaded is bad input.
+"""Guests by both doors: examples as they stand hold, liars are refuted or broken by name, what cannot be loaded is bad input.
 
 test_guests.py FOLDPROOF LIBRARY_FOLDER GUESTS_FOLDER CC
 """
@@ -54,7 +54,7 @@ def check_examples(folder):
     wrong = (EXAMPLES / "guest_rms_norm.c").read_text().replace('"reproducible"', '"reproducible,bounded"')
     (folder / "wrong.c").write_text(wrong)
     code, out, err = verify("--guest", str(build(folder, "wrong", folder / "wrong.c")))
-    assert code == 2 and "it can't promise bounded" in err, (code, out, err)
+    assert code == 2 and "it cannot promise bounded" in err, (code, out, err)
     if shutil.which("gfortran"):
         guest = build(folder, "fortran", EXAMPLES / "guest_sum.f90", EXAMPLES / "guest_table.c", compiler=["gfortran"])
         code, out, err = verify("--guest", str(guest), "--fixtures", FEW)
@@ -309,7 +309,7 @@ const struct foldproof_guest_table *foldproof_guest(void) { return &table; }
 
 
 def check_killed(folder):
-    """By the signal that it can't answer: what guests have started ends with it, and no folder is left (main looks)."""
+    """By the signal that it cannot answer: what guests have started ends with it, and no folder is left (main looks)."""
     (folder / "stays.c").write_text(STAYS)
     stays = build(folder, "stays", folder / "stays.c", options=[f'-DSECONDS="{OWN}3"'])
     for guest, seconds in (("--exec", f"sleep {OWN}2; cp {{in}} {{out}}"), f"{OWN}2"), (("--guest", str(stays)), f"{OWN}3"):
@@ -384,8 +384,8 @@ def check_loading(folder):
     foreign = bytearray(build(folder, "foreign", GUESTS / "unloadable.c", options=["-DHOW=OLDER"]).read_bytes())
     foreign[18:20] = b"\xff\x00"  # e_machine
     (folder / "foreign.so").write_bytes(foreign)
-    for what, word in ((folder / "none.so", "can't be loaded"), (EXAMPLES / "guest_sum.c", "can't be loaded"), ("/dev/null", "can't be loaded: it is no file"),
-                       (folder / "pipe.so", "can't be loaded: it is no file"), (folder / "foreign.so", "can't be loaded: it was built for another machine")):
+    for what, word in ((folder / "none.so", "cannot be loaded"), (EXAMPLES / "guest_sum.c", "cannot be loaded"), ("/dev/null", "cannot be loaded: it is no file"),
+                       (folder / "pipe.so", "cannot be loaded: it is no file"), (folder / "foreign.so", "cannot be loaded: it was built for another machine")):
         code, out, err = verify("--guest", str(what), FOLDPROOF_TIMEOUT="5")
         assert code == 2 and word in err, (what, code, err)
     # What it starts on loading ends with that; another process's table may be another.

@@ -208,7 +208,7 @@ Test(late, who_never_rests_is_waited_for_for_a_second_in_all, .init = open_regio
   const struct fold_footing now = fold_footing_now();
   cr_assert_eq(pthread_create(&thread, NULL, never_rest, NULL), 0);
   fold_footing_restore(&now, true, changed);
-  if (!fold_footing_has_company()) cr_skip("this OpenMP's threads can't be told from others");
+  if (!fold_footing_has_company()) cr_skip("this OpenMP's threads cannot be told from others");
   for (int i = 0; i < TRIES && !is_so; i++) is_so = is_waited_for(&who[i]);
   cr_expect(is_so);
   ends = true;

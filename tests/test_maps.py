@@ -204,7 +204,7 @@ if found and found[0]["library"].startswith("Open MPI v4.1."):
            found[3]["trees"])
     expect([t["name"] for t in found[1]["trees"]] == ["recursive doubling"], found[1]["trees"])
 
-# What can't be asked.
+# What cannot be asked.
 run("mpi/allreduce", "--map", "4", "-n", 5, program=FOLDPROOF, code=2)
 run("mpi/allreduce", "--map", "0", program=FOLDPROOF, code=2)
 run("mpi/allreduce", "--settings", "ring", program=FOLDPROOF, code=2)

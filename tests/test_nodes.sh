@@ -185,7 +185,7 @@ rank_hangs_there() {
   expect_empty 5
 }
 
-# That it is stopped can't be seen from another node.
+# That it is stopped cannot be seen from another node.
 rank_stopped_there() {
   start '' "${broken[@]}" broken/rank_stops
   finish 99 12 "rank 1 of $world hangs: no further than in broken/rank_stops within $limit s"
@@ -196,7 +196,7 @@ cable_cut() {
   start '' "${endless[@]}"
   runs
   on "$b" ip link set right down
-  finish 99 15 "rank 1 of $world (process " " on b) can't be reached any more, in"
+  finish 99 15 "rank 1 of $world (process " " on b) cannot be reached any more, in"
   expect_empty 20 $daemon
   plug
 }
@@ -206,7 +206,7 @@ cable_cut_and_time_enough() {
   start FOLDPROOF_TIMEOUT=$((limit > 20 ? limit : 20)) "${endless[@]}"
   runs
   on "$b" ip link set right down
-  finish 99 30 "rank 1 of $world (process " " on b) can't be reached any more, in"
+  finish 99 30 "rank 1 of $world (process " " on b) cannot be reached any more, in"
   expect_empty 10 $daemon
   plug
 }
@@ -235,7 +235,7 @@ cable_cut_and_a_daemon_that_waits() {
   start OMPI_MCA_oob_tcp_keepalive_time=300 "${endless[@]}"
   runs
   on "$b" ip link set right down
-  finish 99 15 "rank 1 of $world (process " " on b) can't be reached any more, in"
+  finish 99 15 "rank 1 of $world (process " " on b) cannot be reached any more, in"
   expect_empty 20 $daemon
   plug
 }

@@ -102,11 +102,21 @@ def check_layers():
         failures.append(f"only {len(files)} files are read")
 
 
+def check_one_spelling():
+    """Messages and pages say "cannot" everywhere."""
+    pages = [*SOURCE.glob("docs/*.md"), *SOURCE.glob("*.md"), SOURCE / "src" / "foldproof.1", *SOURCE.glob("python/foldproof/*.py")]
+    failures.extend(f"{path.name}: can't" for path in pages if "can't" in path.read_text())
+    for path in [path for folder in ("src", "library", "fixtures", "oracles", "kernels") for path in (SOURCE / folder).rglob("*.*") if path.suffix in (".c", ".h", ".cu")]:
+        code = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
+        failures.extend(f"{path.name}: {text}" for text in re.findall(r'"[^"\n]*can\'t[^"\n]*"', code))
+
+
 check_layers()
 check_figures()
 check_length()
 check_links()
 check_man_page()
+check_one_spelling()
 for failure in failures:
     print(failure)
 print(f"{checked} figures, {len(failures)} failures")

@@ -104,6 +104,6 @@ Test(report_changes, repeats_widen_the_spread_and_all_formats_show_it) {
   shell_run(s, "$F report -f junit --before old a.jsonl");
   cr_expect(s->code == 2 && strstr(s->err, "--before"), "%d %s", s->code, s->err);
   shell_run(s, "$F report --before old/a.jsonl -o old/a.jsonl b.jsonl");
-  cr_expect(s->code == 2 && strstr(s->err, "can't be the output too"), "%d %s", s->code, s->err);
+  cr_expect(s->code == 2 && strstr(s->err, "cannot be the output too"), "%d %s", s->code, s->err);
   shell_close(s);
 }

@@ -62,7 +62,7 @@ expect("Kahan" in revealed("host/kahan")["orders"], "Kahan's method is not known
 expect("tree" not in revealed("host/sorted"), "a tree of host/sorted")
 expect(revealed("host/float64")["accumulator"] == "f64", "host/float64 has another accumulator")
 
-# What can't be.
+# What cannot be.
 expect("2^17 times another, and f32 keeps 24 bits" in run("flat/canonical", "--dtype", "e4m3", code=77).stderr, "e4m3 shows an order")
 expect("did you mean 'rows/par_16'" in run("rows/par16", code=2).stderr, "no subject was meant")
 expect("no tree to draw" in run("host/exact", "--format", "svg", code=77).stderr, "a picture of no tree")

@@ -110,7 +110,7 @@ def check_failures(stage):
             ("crashes", {"CRASHES": "rows/par_256"}, 99, "rows/par_256: no kernels: exit code 1")):
         code, out, err = stage.run(name, **variables)
         expect(code == want and words in out + err, f"{name}: exit code {code}, want {want}: {out}{err}")
-    # Of a subject that this build can't run, the record says why.
+    # Of a subject that this build cannot run, the record says why.
     (stage.folder / "other.csv").write_text("SKIPPED: no kernel data\n")
     code, out, err = stage.run("skip", RECORD='{"type":"timing","note":"needs CCCL 3.1"}')
     expect(code == 0 and "rows/par_256: skipped: needs CCCL 3.1" in out, f"skip: {code}: {out}{err}")

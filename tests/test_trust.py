@@ -54,7 +54,7 @@ def check_commands(folder):
     (folder / "there").mkdir()
     asked(folder, guests, guests=[["--guest", "./evil.so"]])
     _, said = run("rerun", "--trust", "../asked", cwd=folder / "there", code=77)
-    expect(r"\./evil\.so can't be loaded", said)
+    expect(r"\./evil\.so cannot be loaded", said)
     assert not (folder / "PWNED").exists() and not (folder / "there" / "PWNED").exists(), said
 
 

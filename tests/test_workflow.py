@@ -37,7 +37,7 @@ def check_steps(job):
         shell = subprocess.run(["bash", "-n"], input=text, text=True, capture_output=True, check=False)
         expect(shell.returncode == 0, f"no shell script: {shell.stderr}")
         for script in re.findall(r"\bci/[a-z-]+\.sh", text):
-            expect(os.access(SOURCE / script, os.X_OK), f"{script} can't be run")
+            expect(os.access(SOURCE / script, os.X_OK), f"{script} cannot be run")
     called = " ".join(runs)
     for script in ("ci/gpu.sh out", "ci/sanitize-gpu.sh build-gpu", "ci/profile-gpu.sh out/profile build-gpu",
                    "ci/timeline-gpu.sh out/timeline build-gpu",

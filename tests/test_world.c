@@ -249,8 +249,8 @@ Test(world, a_launcher_that_fails_is_told_with_what_it_printed) {
       {"FOLDPROOF_PROGRAM=$PWD/one_fails", 99, "rank 1 of 4 did not start: |no such device"},
       {"FOLDPROOF_PROGRAM=$PWD/one_hangs", 99, "rank 1 of 4 did not start: no word from it in time"},
       {"FOLDPROOF_PROGRAM=$PWD/one_stops", 99, "rank 1 of 4 did not start: no word from it in time"},
-      {"PATH=/nowhere", 77, "mpirun can't be started: No such file"},
-      {"FOLDPROOF_LAUNCH=no_such_launcher", 2, "--launch, FOLDPROOF_LAUNCH: no_such_launcher can't be started"},
+      {"PATH=/nowhere", 77, "mpirun cannot be started: No such file"},
+      {"FOLDPROOF_LAUNCH=no_such_launcher", 2, "--launch, FOLDPROOF_LAUNCH: no_such_launcher cannot be started"},
       {"FOLDPROOF_LAUNCH=threads", 2, "an MPI rank is a process"},
       {"FOLDPROOF_RANKS=0", 2, "FOLDPROOF_RANKS=0: at least 1"},
       {"FOLDPROOF_RANKS=1025", 2, "FOLDPROOF_RANKS=1025: at most 1024"},
@@ -285,8 +285,8 @@ Test(world, a_launcher_that_fails_is_told_with_what_it_printed) {
 /* As with a launcher that can't serve two worlds at once: this process has one by then. */
 Test(world, a_probe_that_could_try_nothing_is_no_success) {
   static const struct deed deed = {
-      "PATH=/nowhere",          "$M verify --probe --subjects mutant/own_first " CASE, NEVER_MET, 0, 77,
-      "mpirun can't be started"};
+      "PATH=/nowhere",           "$M verify --probe --subjects mutant/own_first " CASE, NEVER_MET, 0, 77,
+      "mpirun cannot be started"};
   skip_without_mpi();
   run(&deed);
 }

@@ -27,7 +27,7 @@ static fold_status build(const struct fold_opencl *cl, void *program) {
   const int error = cl->clBuildProgram(program, 1, &cl->device, cl->doubles ? "-DDOUBLES" : "", NULL, NULL);
   if (error == 0) return fold_ok();
   (void)cl->clGetProgramBuildInfo(program, cl->device, LOG, sizeof log - 1, log, NULL);
-  return fold_error(FOLD_ENVIRONMENT, "the OpenCL device can't compile rows.cl (error %d): %.150s", error, log);
+  return fold_error(FOLD_ENVIRONMENT, "the OpenCL device cannot compile rows.cl (error %d): %.150s", error, log);
 }
 
 static fold_status compile(void) {

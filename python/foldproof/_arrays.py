@@ -123,7 +123,7 @@ def _ml_dtype(dtype: str) -> Any:
 
 
 def check(like: str, dtypes: Iterable[str]) -> None:
-    """Raises ImportError if arrays of one of the dtypes can't be made: once before anything is judged, not for every case."""
+    """Raises ImportError if arrays of one of the dtypes cannot be made: once before anything is judged, not for every case."""
     for dtype in dtypes:
         if like == "numpy" and dtype in _ML_DTYPES:
             _ml_dtype(dtype)

@@ -216,7 +216,7 @@ class Guest:
         except BaseException as own:
             if self._is_callers(own):
                 raise
-            return f"(its text can't be told: {type(own).__name__})"
+            return f"(its text cannot be told: {type(own).__name__})"
 
     def _keep(self, call: Any, error: BaseException) -> None:
         ours = isinstance(error, Wrong)

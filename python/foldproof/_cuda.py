@@ -33,7 +33,7 @@ class Device:
         try:
             self.driver = ctypes.CDLL(os.environ.get("FOLDPROOF_CUDA_DRIVER") or "libcuda.so.1")
         except OSError as error:
-            raise Unavailable(f"device='cuda': CUDA's driver can't be loaded: {error}") from None
+            raise Unavailable(f"device='cuda': CUDA's driver cannot be loaded: {error}") from None
 
     def call(self, name: str, *arguments: Any) -> None:
         code = getattr(self.driver, name)(*arguments)

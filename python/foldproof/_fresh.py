@@ -120,7 +120,7 @@ def _settle(record: Record, other: Record | None, why: str) -> None:
 
 
 def _to_import(fn: Callable[..., Any]) -> Tuple[str, str]:
-    """The module, and the name in it, by which the new process imports the callable. ValueError with the reason if it can't."""
+    """The module, and the name in it, by which the new process imports the callable. ValueError with the reason if it cannot."""
     module, name = place_of(fn)
     if module == "__main__":
         raise ValueError("it is defined in __main__, which no other process can import")
@@ -128,7 +128,7 @@ def _to_import(fn: Callable[..., Any]) -> Tuple[str, str]:
 
 
 def place_to_import(fn: Callable[..., Any], npy: List[str]) -> Dict[str, Any]:
-    """What a new process needs to find the callable, and arrays; ValueError with the reason if it can't."""
+    """What a new process needs to find the callable, and arrays; ValueError with the reason if it cannot."""
     module, name = _to_import(fn)
     return {"module": module, "name": name, "path": sys.path, "npy": npy}
 
@@ -138,7 +138,7 @@ def of_new_process(asked: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def judge(fn: Callable[..., Any], asked: Dict[str, Any], judgements: List[Record], npy: List[str]) -> None:
-    """Settles the skipped judgements of fresh_process if the callable can be imported; else adds the reason why it can't."""
+    """Settles the skipped judgements of fresh_process if the callable can be imported; else adds the reason why it cannot."""
     waiting = [r for r in judgements if r["claim"] == "fresh_process" and r["verdict"] == "skipped" and "results_xxh3" in r]
     if not waiting:
         return
@@ -153,7 +153,7 @@ def judge(fn: Callable[..., Any], asked: Dict[str, Any], judgements: List[Record
     try:
         found, why = ask({**place, "asked": asked, "cases": cases}, _environment())
     except OSError as error:  # such as too many open files, if the callable keeps each of its own
-        found, why = {}, f"a new process can't be started: {error.strerror}"
+        found, why = {}, f"a new process cannot be started: {error.strerror}"
     for record in waiting:
         _settle(record, found.get((record["case"], record["dtype"])), why)
     beyond = [record for record in waiting if record["verdict"] == "refuted" and "row" not in record]

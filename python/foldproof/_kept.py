@@ -27,7 +27,7 @@ class Kept:
 
     @staticmethod
     def of(result: Any) -> Made:
-        """A weak reference to a run's result; None if the result can't have one."""
+        """A weak reference to a run's result; None if the result cannot have one."""
         while type(result).__module__.split(".")[0] in _HAVE_BASES and isinstance(result.base, type(result)):
             result = result.base
         try:

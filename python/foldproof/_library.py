@@ -126,7 +126,7 @@ def library() -> ctypes.CDLL:
     try:
         found = ctypes.CDLL(_find())
     except OSError as error:
-        raise OSError(f"foldproof's library can't be loaded ({error}): $FOLDPROOF_LIBRARY says where it is") from None
+        raise OSError(f"foldproof's library cannot be loaded ({error}): $FOLDPROOF_LIBRARY says where it is") from None
     finally:
         if not had_policy:
             del os.environ["OMP_WAIT_POLICY"]

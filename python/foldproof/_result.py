@@ -21,7 +21,7 @@ _FORMATS = {"f16": ("e", 5), "f32": ("f", 9), "f64": ("d", 17)}
 
 
 def _value(bits: str, dtype: str) -> Optional[float]:
-    """The number that the bits stand for; None of a dtype that Python can't read."""
+    """The number that the bits stand for; None of a dtype that Python cannot read."""
     pattern = bytes.fromhex(bits[2:])
     if dtype == "bf16":
         pattern, dtype = pattern + b"\0\0", "f32"
@@ -118,7 +118,7 @@ class Result:
 
     @property
     def untried(self) -> List[str]:
-        """The claims that were not tried, as the command reports them for guests, without those that can't be tried on a callable."""
+        """The claims that were not tried, as the command reports them for guests, without those that cannot be tried on a callable."""
         if self._named:
             return []
         tried = {*self.verdicts, *(r["claim"] for r in self.unclaimed), *_NOT_OF_CALLABLES, *(_NOT_OF_ROWS if self._asked.get("problem") == "rows" else ())}

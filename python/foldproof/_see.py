@@ -140,7 +140,7 @@ def tight(seen: Seen, stream: int | None = None) -> Seen:
     array = seen.keep[0] if isinstance(seen.keep, tuple) else seen.keep
     copied = see(array.contiguous() if hasattr(array, "contiguous") else array.copy(), stream)
     if not copied.contiguous:
-        raise TypeError("its results are strided, and can't be made contiguous")
+        raise TypeError("its results are strided, and cannot be made contiguous")
     return copied
 
 

@@ -60,6 +60,6 @@ def judge(fn: Callable[..., Any], asked: Dict[str, Any], judgements: List[Record
         try:
             runs.append(_fresh.ask(spec, {**os.environ, **_variables(threads)}))
         except OSError as error:
-            runs.append(({}, f"a new process can't be started: {error.strerror}"))
+            runs.append(({}, f"a new process cannot be started: {error.strerror}"))
     for record in waiting:
         _settle(record, runs)

@@ -101,7 +101,7 @@ def _check_marks(node: Any, is_reduction: bool) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_generate_tests(metafunc: Any) -> None:
-    """Makes the tests of a reduction. Refuses parameters that it can't be given, before pytest says that our function lacks them, or the
+    """Makes the tests of a reduction. Refuses parameters that it cannot be given, before pytest says that our function lacks them, or the
     callable fails without them."""
     node, subjects = metafunc.definition, getattr(metafunc.function, "foldproof_subjects", None)
     try:
@@ -233,7 +233,7 @@ class _Asked:
         self.rest = dict(asked)
         for name in ("fn", *(["name"] if _has_names(subjects) else [])):
             if name in asked:
-                raise TypeError(f"{name!r} can't be given: the tests have their own")
+                raise TypeError(f"{name!r} cannot be given: the tests have their own")
         self.claims = claimed(self.rest)
         self.rest.pop("claims", None)
         # What only= names may be a claim of a preset.
@@ -328,7 +328,7 @@ def reduction(fn: Optional[Callable[..., Any]] = None, /, **asked: Any) -> Calla
 
 def reductions(subjects: Mapping[str, Callable[..., Any]], **asked: Any) -> Callable[..., None]:
     """A test for each of {name: callable}, claim and dtype. Assign it to a name that begins with "test". Ids are "name[subject-claim-dtype]",
-    and foldproof names the subject in the same way. The keyword `name` can't be given."""
+    and foldproof names the subject in the same way. The keyword `name` cannot be given."""
     if not subjects:
         raise ValueError("foldproof.reductions of no callable: nothing would be judged")
     return _test_of(dict(subjects), dict(asked))

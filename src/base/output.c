@@ -182,7 +182,7 @@ fold_status fold_output_open(struct fold_output *o, const char *path) {
   struct stat info;
   if (stat(path, &info) == 0 && is_spared(&info)) {
     free_names(o);
-    return fold_error(FOLD_BAD_INPUT, "%s: is read, and can't be the output too", fold_path_tail(path));
+    return fold_error(FOLD_BAD_INPUT, "%s: is read, and cannot be the output too", fold_path_tail(path));
   }
   int fd = open_target(o), error = errno;
   if (fd >= 0) {

@@ -21,7 +21,7 @@ fold_status fold_shared_library_refuse(const struct fold_shared_library *library
 static const char *why_unopened(const char *name) {
   const char *why = dlerror();
   const size_t n = strlen(name);
-  if (!why) why = "can't be opened";
+  if (!why) why = "cannot be opened";
   return strncmp(why, name, n) == 0 && strncmp(why + n, ": ", 2) == 0 ? why + n + 2 : why;
 }
 

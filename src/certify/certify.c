@@ -320,7 +320,7 @@ static fold_status close_lines(const char *text, const char *path, FILE *to) {
   fclose(out);
   fold_status status = fold_ok();
   if (!fold_certificate_check_bytes(all, size, why))
-    status = fold_error(FOLD_UNSUPPORTED, "what came out can't be certified: %.200s", why);
+    status = fold_error(FOLD_UNSUPPORTED, "what came out cannot be certified: %.200s", why);
   if (status.code == FOLD_OK && path) status = write_file(path, all, size);
   if (status.code == FOLD_OK && !path) fwrite(all, 1, size, to); /* whose owner checks it */
   free(all);

@@ -137,7 +137,7 @@ int fold_print_error(const char *program, fold_status status) {
 
 int fold_finish_output(const char *program, int exit_code) {
   if (fflush(stdout) == 0 && !ferror(stdout)) return exit_code;
-  fprintf(stderr, "%s: standard output can't be written: %s\n", program, strerror(errno));
+  fprintf(stderr, "%s: standard output cannot be written: %s\n", program, strerror(errno));
   return exit_code == 0 ? fold_exit_code(FOLD_ENVIRONMENT) : exit_code;
 }
 

@@ -96,7 +96,7 @@ static _Noreturn void work_apart(const char *program, struct desk *desk, fold_on
     wrong |= fwrite(text, 1, size, to) != size;
     wrong |= fclose(to) != 0;
     if (wrong && desk->code <= 1)
-      desk->code = fold_print_error(program, fold_error(FOLD_ENVIRONMENT, "standard output can't be written"));
+      desk->code = fold_print_error(program, fold_error(FOLD_ENVIRONMENT, "standard output cannot be written"));
   }
   desk->done = true;
   _exit(desk->code);

@@ -114,7 +114,7 @@ int fold_command_rank(int argc, char **argv, const struct fold_registry *registr
   }
   for (unsigned i = 0; i < n; i++)
     if (pthread_create(&watcher, NULL, watch, &seats[i]) || pthread_create(&thread[i], NULL, be_rank, &seats[i]))
-      return fold_print_error(argv[0], fold_error(FOLD_ENVIRONMENT, "a thread can't be started"));
+      return fold_print_error(argv[0], fold_error(FOLD_ENVIRONMENT, "a thread cannot be started"));
   for (unsigned i = 0; i < n; i++) pthread_join(thread[i], NULL);
   _exit(0); /* the watchers are still waiting */
 }

@@ -217,7 +217,7 @@ fold_status fold_golden_bless(struct fold_golden_run *run, const struct fold_jud
     return fold_ok();
   }
   if (strpbrk(j->c->name, " \n")) {
-    refuse(run, j, "its name has a blank, which a line of a golden can't hold");
+    refuse(run, j, "its name has a blank, which a line of a golden cannot hold");
     return fold_ok();
   }
   FOLD_TRY(certify(run, j, &now, &right));

@@ -60,7 +60,7 @@ fold_status fold_golden_file_read(struct fold_golden_file *f) {
   if (!regular) return fold_error(FOLD_BAD_INPUT, "%.150s: not a file of text", fold_path_tail(f->path));
   FILE *file = fopen(f->path, "re");
   if (file == NULL)
-    return fold_error(FOLD_BAD_INPUT, "%.150s: can't be read: %s", fold_path_tail(f->path), strerror(errno));
+    return fold_error(FOLD_BAD_INPUT, "%.150s: cannot be read: %s", fold_path_tail(f->path), strerror(errno));
   fold_status status = read_lines(f, file);
   fclose(file);
   return status;

@@ -13,7 +13,7 @@
 #include "path.h"
 
 static fold_status failed(const char *folder, const char *what) {
-  return fold_error(fold_write_code(errno), "%.150s: can't be %s: %s", fold_path_tail(folder), what, strerror(errno));
+  return fold_error(fold_write_code(errno), "%.150s: cannot be %s: %s", fold_path_tail(folder), what, strerror(errno));
 }
 
 /* Whoever waited may hold the lock of a folder that is gone meanwhile. */

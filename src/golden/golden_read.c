@@ -190,7 +190,7 @@ fold_status fold_goldens_read(struct fold_goldens *g, const char *folder) {
   *g = (struct fold_goldens){.folder = folder};
   const int n = scandir(folder, &names, is_golden, alphasort);
   if (n < 0 && errno == ENOENT) return fold_ok();
-  if (n < 0) return fold_error(FOLD_BAD_INPUT, "%.150s: can't be read: %s", fold_path_tail(folder), strerror(errno));
+  if (n < 0) return fold_error(FOLD_BAD_INPUT, "%.150s: cannot be read: %s", fold_path_tail(folder), strerror(errno));
   fold_status status = fold_golden_list_read(g);
   for (int i = 0; i < n; i++) {
     char *path = NULL;

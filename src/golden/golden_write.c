@@ -83,7 +83,7 @@ static void put_sheet(struct fold_golden_writing *w, const void *of) {
 static fold_status write_sheet(const struct fold_golden_sheet *s) {
   if (s->n && s->n_by) return fold_golden_file_write(s->path, put_sheet, s, s->n);
   if (unlink(s->path) == 0 || errno == ENOENT) return fold_ok();
-  return fold_error(fold_write_code(errno), "%.150s: can't be removed: %s", fold_path_tail(s->path), strerror(errno));
+  return fold_error(fold_write_code(errno), "%.150s: cannot be removed: %s", fold_path_tail(s->path), strerror(errno));
 }
 
 fold_status fold_goldens_write(const struct fold_goldens *g) {

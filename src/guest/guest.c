@@ -90,7 +90,7 @@ static fold_status ask(const struct fold_guest *guest, char **json) {
   const pid_t parent = getpid(), child = pipe(ends) == 0 ? fold_footing_fork() : -1;
   if (child < 0) {
     munmap(text, LONGEST_TABLE + 1);
-    return fold_error(FOLD_ENVIRONMENT, "a guest's process can't be started: %s", strerror(errno));
+    return fold_error(FOLD_ENVIRONMENT, "a guest's process cannot be started: %s", strerror(errno));
   }
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -106,7 +106,7 @@ fold_status fold_guest_guard(const struct fold_guest *guests, size_t n) {
   sigprocmask(SIG_SETMASK, &own, NULL);
   if (keeper > 0) return fold_ok();
   fold_guest_guard_end();
-  return fold_error(FOLD_ENVIRONMENT, "a process can't be started: %s", strerror(why));
+  return fold_error(FOLD_ENVIRONMENT, "a process cannot be started: %s", strerror(why));
 }
 
 void fold_guest_guard_end(void) {

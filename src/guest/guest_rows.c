@@ -210,7 +210,7 @@ static fold_status add_claims(const char *list, bool own, struct fold_subject *s
   FOLD_TRY(fold_claims_parse(list, &named, &preset));
   const uint64_t lacking = s->unknown && own ? named & impossible(s) & ~FOLD_CLAIM(FOLD_SAME_BITS_AS) : 0;
   if (lacking)
-    return fold_error(FOLD_BAD_INPUT, "the value and order of problem rows are not known: it can't promise %s",
+    return fold_error(FOLD_BAD_INPUT, "the value and order of problem rows are not known: it cannot promise %s",
                       fold_claims(&(size_t){0})[__builtin_ctzll(lacking)].name);
   if (own) s->asked = named | preset;
   if (!own) s->vain |= named & impossible(s);
@@ -228,7 +228,7 @@ static fold_status add_limits(const struct reading *r, const struct fold_wants *
       (s->accurate_as ? FOLD_CLAIM(FOLD_ACCURATE_AS) : 0) | (s->most_ulps > 0 ? FOLD_CLAIM(FOLD_ULPS) : 0);
   if (s->unknown && claims)
     return fold_error(FOLD_BAD_INPUT,
-                      "%s: %s: the value of problem rows is not known: it can't have accurate_as or ulps",
+                      "%s: %s: the value of problem rows is not known: it cannot have accurate_as or ulps",
                       r->guest->what, r->name);
   if (wants && wants->accurate_as) s->accurate_as = wants->accurate_as, claims |= FOLD_CLAIM(FOLD_ACCURATE_AS);
   if (wants && wants->most_ulps > 0) s->most_ulps = wants->most_ulps, claims |= FOLD_CLAIM(FOLD_ULPS);

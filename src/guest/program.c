@@ -80,7 +80,7 @@ fold_status fold_program_start(struct fold_program *p, const char *command, bool
   int to[2] = {-1, -1}, from[2];
   *p = (struct fold_program){.errors = memfd_create("foldproof-exec", MFD_CLOEXEC)};
   if (p->errors < 0 || (asked && pipe2(to, O_CLOEXEC)) || pipe2(from, O_CLOEXEC))
-    return fold_error(FOLD_ENVIRONMENT, "a program can't be started: %s", strerror(errno));
+    return fold_error(FOLD_ENVIRONMENT, "a program cannot be started: %s", strerror(errno));
   p->pid = fork();
   if (p->pid == 0) become(command, to[0], from[1], p->errors);
   if (p->pid > 0) fold_process_own_child(p->pid);
@@ -91,7 +91,7 @@ fold_status fold_program_start(struct fold_program *p, const char *command, bool
   p->to = asked ? fdopen(to[1], "w") : NULL;
   if (p->pid > 0 && p->from && (p->to || !asked)) return fold_ok();
   put_away(p);
-  return fold_error(FOLD_ENVIRONMENT, "a program can't be started: %s", strerror(errno));
+  return fold_error(FOLD_ENVIRONMENT, "a program cannot be started: %s", strerror(errno));
 }
 
 fold_status fold_program_ended(struct fold_program *p, bool well) {

@@ -165,7 +165,7 @@ fold_status fold_registry_check(const struct fold_registry *registry) {
     const struct fold_subject *s = &registry->subjects[i];
     if (!is_name(s->name) && s->guest)
       WRONG("a guest's subject is called '%.60s': a name consists of a-z, A-Z, 0-9 and / _ - . @ +", s->name);
-    if (!is_name(s->name)) WRONG("this program is broken: subject %zu has no name, or one that globs can't say", i);
+    if (!is_name(s->name)) WRONG("this program is broken: subject %zu has no name, or one that globs cannot say", i);
     if ((unsigned)s->engine >= FOLD_ENGINES) WRONG("this program is broken: subject %s has no engine", s->name);
     const char *engine = fold_engine_name(s->engine);
     fold_status status = fold_ok();

@@ -61,11 +61,11 @@ static fold_status await(pid_t child, unsigned seconds) {
 static fold_status run(FILE *script, FILE *figure, unsigned seconds) {
   pid_t child;
   if (fflush(script) != 0 || fseek(script, 0, SEEK_SET) != 0)
-    return fold_error(FOLD_ENVIRONMENT, "a figure's temporary file can't be written: %s", strerror(errno));
+    return fold_error(FOLD_ENVIRONMENT, "a figure's temporary file cannot be written: %s", strerror(errno));
   int failed = spawn(script, figure, &child);
   if (failed == ENOENT || failed == EACCES || failed == ENOTDIR)
     return fold_error(FOLD_UNSUPPORTED, "gnuplot is not installed");
-  if (failed) return fold_error(FOLD_ENVIRONMENT, "gnuplot can't be started: %s", strerror(failed));
+  if (failed) return fold_error(FOLD_ENVIRONMENT, "gnuplot cannot be started: %s", strerror(failed));
   /* If this process is killed, gnuplot still ends, and cannot fill the disk. */
   prlimit(child, RLIMIT_FSIZE, &(struct rlimit){FOLD_FIGURE_BYTES, FOLD_FIGURE_BYTES}, NULL);
   prlimit(child, RLIMIT_CPU, &(struct rlimit){seconds + 1, seconds + 2}, NULL);

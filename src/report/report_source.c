@@ -15,7 +15,7 @@
 #include "output.h"
 
 static fold_status unreadable(const char *path, int error) {
-  return fold_error(error == ENOMEM ? FOLD_NO_MEMORY : FOLD_BAD_INPUT, "%.150s: can't be read: %s", path,
+  return fold_error(error == ENOMEM ? FOLD_NO_MEMORY : FOLD_BAD_INPUT, "%.150s: cannot be read: %s", path,
                     strerror(error));
 }
 
@@ -80,7 +80,7 @@ static fold_status read_more(struct fold_source_file *s) {
   const size_t n = fread(s->block + left, 1, BLOCK, s->file);
   s->to += n;
   s->ended = n == 0;
-  return n == 0 && ferror(s->file) ? fold_error(FOLD_BAD_INPUT, "can't be read: %s", strerror(errno)) : fold_ok();
+  return n == 0 && ferror(s->file) ? fold_error(FOLD_BAD_INPUT, "cannot be read: %s", strerror(errno)) : fold_ok();
 }
 
 fold_status fold_source_line(struct fold_source_file *s, const char **text, size_t *length) {

@@ -235,7 +235,7 @@ static fold_status run_by_other_thread(const struct fold_subject *subject, const
   struct errand errand = {.subject = subject, .call = call};
   pthread_t thread;
   if (pthread_create(&thread, NULL, do_errand, &errand) != 0)
-    return fold_error(FOLD_ENVIRONMENT, "a second thread can't be started");
+    return fold_error(FOLD_ENVIRONMENT, "a second thread cannot be started");
   pthread_join(thread, NULL);
   return errand.status;
 }
@@ -369,7 +369,7 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
  * ranks it may be their library that installed them, so nothing is named. */
 static fold_status run_flush(struct fold_rig *rig, const struct fold_subject *subject,
                              const struct fold_request *request, void *got, struct fold_traces *traces) {
-  if (!rig->ops->is_host) return fold_error(FOLD_UNSUPPORTED, "a device's pages can't be closed");
+  if (!rig->ops->is_host) return fold_error(FOLD_UNSUPPORTED, "a device's pages cannot be closed");
   const char *before = fold_faults_take_handlers();
   fold_rig_lay(rig, request->placement);
   fold_status status = run_laid(rig, subject, request, got, traces);

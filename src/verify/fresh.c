@@ -80,7 +80,7 @@ static fold_status ask(const struct fold_selection *selection, const struct proc
   free(argv);
   fold_fresh_environment_free(variables);
   FOLD_TRY(status);
-  if (child < 0) return fold_error(FOLD_ENVIRONMENT, "a new process can't be started: %s", strerror(errno));
+  if (child < 0) return fold_error(FOLD_ENVIRONMENT, "a new process cannot be started: %s", strerror(errno));
   while (waitpid(child, &code, 0) < 0)
     if (errno != EINTR) return fold_error(FOLD_ENVIRONMENT, "the new process was lost: %s", strerror(errno));
   /* Any exit code is accepted. 99: some subject failed there, as it does here; 2: there was nothing to run, or no
@@ -116,7 +116,7 @@ static fold_status append(int records, int more, const struct process *how) {
 
 static fold_status ask_another(const struct fold_selection *selection, const struct process *how, int records) {
   int more = memfd_create("foldproof-fresh", MFD_CLOEXEC);
-  if (more < 0) return fold_error(FOLD_ENVIRONMENT, "a file in memory can't be made: %s", strerror(errno));
+  if (more < 0) return fold_error(FOLD_ENVIRONMENT, "a file in memory cannot be made: %s", strerror(errno));
   fold_status status = ask(selection, how, more);
   if (status.code == FOLD_OK) status = append(records, more, how);
   close(more);

@@ -176,7 +176,7 @@ static fold_status read_file(int records, struct fold_fresh *fresh) {
   FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
   if (file == NULL) {
     if (fd >= 0) close(fd);
-    return fold_error(FOLD_ENVIRONMENT, "a new process's records can't be read: %s", strerror(errno));
+    return fold_error(FOLD_ENVIRONMENT, "a new process's records cannot be read: %s", strerror(errno));
   }
   rewind(file);
   fold_status status = read_records(file, fresh);

@@ -376,7 +376,7 @@ static fold_status open_desk(struct supervisor *s) {
     return fold_error(FOLD_NO_MEMORY, "not enough memory to start a process");
   if (!s->job->fresh_for) return fold_ok();
   s->fresh = memfd_create("foldproof-fresh", MFD_CLOEXEC);
-  return s->fresh < 0 ? system_failed("a file in memory can't be made") : fold_ok();
+  return s->fresh < 0 ? system_failed("a file in memory cannot be made") : fold_ok();
 }
 
 /* Reads the cases once for all workers, which begin as copies of this process; then employs workers. */

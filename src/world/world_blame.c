@@ -104,7 +104,7 @@ unsigned fold_world_find_cut(const struct fold_world *w, unsigned first, unsigne
 fold_status fold_world_blame_cut(struct fold_world *w, unsigned cut, unsigned n, const char *what) {
   char text[240], place[120];
   tell_place(&w->rank[cut], what, place);
-  snprintf(text, sizeof text, "rank %u of %u (process %lld on %.30s) can't be reached any more, %.100s", cut,
+  snprintf(text, sizeof text, "rank %u of %u (process %lld on %.30s) cannot be reached any more, %.100s", cut,
            of(w, cut, n), (long long)w->rank[cut].hello.pid, w->rank[cut].hello.host, place);
   return fold_world_fail(w, FOLD_ENVIRONMENT, text);
 }

@@ -77,7 +77,7 @@ fold_status fold_guard_start(struct fold_world *w, const char *const *argv, int 
     status = fold_error(FOLD_ENVIRONMENT, "no pipe can be made");
   pid_t child = status.code == FOLD_OK ? fork() : -1;
   if (child == 0) guard(w, argv, leash[0], failure[1]);
-  if (child < 0 && status.code == FOLD_OK) status = fold_error(FOLD_ENVIRONMENT, "a new process can't be started");
+  if (child < 0 && status.code == FOLD_OK) status = fold_error(FOLD_ENVIRONMENT, "a new process cannot be started");
   if (leash[0] >= 0) close(leash[0]);
   if (failure[1] >= 0) close(failure[1]);
   w->launcher = child > 0 ? child : 0;

@@ -145,7 +145,7 @@ static fold_status start_launcher(struct fold_world *w, const struct words *word
   /* If the default mpirun is missing, the engine is skipped; if a launcher was asked for by name, its absence is an
    * error. */
   if (status.code == FOLD_OK && error)
-    status = fold_error(chosen ? FOLD_BAD_INPUT : FOLD_UNSUPPORTED, "%s%.100s can't be started: %s",
+    status = fold_error(chosen ? FOLD_BAD_INPUT : FOLD_UNSUPPORTED, "%s%.100s cannot be started: %s",
                         chosen ? "--launch, FOLDPROOF_LAUNCH: " : "", argv[0], strerror(error));
   free(text);
   return status;

@@ -11,7 +11,7 @@ import struct
 import sys
 
 if sys.argv[2] != "none":
-    print(f"skipped: a library with {sys.argv[2]} can't be loaded into python3")
+    print(f"skipped: a library with {sys.argv[2]} cannot be loaded into python3")
     sys.exit(77)
 
 

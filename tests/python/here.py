@@ -5,7 +5,7 @@ from pathlib import Path
 
 LIBRARY, FIXTURES, SANITIZERS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]
 if SANITIZERS != "none":
-    print(f"skipped: a library with {SANITIZERS} can't be loaded into python3")
+    print(f"skipped: a library with {SANITIZERS} cannot be loaded into python3")
     sys.exit(77)
 try:
     import numpy

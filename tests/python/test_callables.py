@@ -244,7 +244,7 @@ class Rows(unittest.TestCase):
 
     def test_what_nobody_can_judge(self):
         for claims in ("bounded", "replays", "correctly_rounded", "split_invariant", "permutation_invariant"):
-            with self.assertRaisesRegex(ValueError, f"the value and order of problem rows are not known: it can't promise {claims}"):
+            with self.assertRaisesRegex(ValueError, f"the value and order of problem rows are not known: it cannot promise {claims}"):
                 judge(to_import.softmax, ["run_to_run", claims], problem="rows")
         told = {"run_to_run", "fresh_process", "alignment_invariant", "batch_invariant", "length_invariant"}
         tidy = {"stays_in_bounds", "leaves_no_trace", "keeps_input"}
@@ -340,7 +340,7 @@ class Fresh(unittest.TestCase):
         to_judge_here = os.pipe()
         with unittest.mock.patch("os.pipe", side_effect=[to_judge_here, OSError(errno.EMFILE, os.strerror(errno.EMFILE))]):
             (verdict, reason), _ = self.verdict(to_import.row_sum)
-        self.assertEqual((verdict, reason), ("broken", "a new process can't be started: Too many open files"))
+        self.assertEqual((verdict, reason), ("broken", "a new process cannot be started: Too many open files"))
 
     def test_failing_and_dying_there(self):
         (verdict, reason), _ = self.verdict(to_import.fails_elsewhere)

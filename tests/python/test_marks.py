@@ -99,7 +99,7 @@ class Marks(unittest.TestCase):
 
     def test_what_no_mark_can_say_is_refused_at_collection(self):
         for said, words in (("clams='bounded'", "'clams' is no option of foldproof.verify: it has problem, dtypes,"), ("'bounded'", "its options have names"),
-                            ("bless=True", "'bless' is no option"), ("_take=print", "'_take' is no option"), ("fn=len", "'fn' can't be given")):
+                            ("bless=True", "'bless' is no option"), ("_take=print", "'_take' is no option"), ("fn=len", "'fn' cannot be given")):
             with self.subTest(said):
                 code, ids, asked, told = self.pytest(TEST.format(above="", name="TestIt", mark=f"@pytest.mark.foldproof({said})", options=""))
                 self.assertEqual((code, ids, asked), (2, [], []), told)
@@ -110,7 +110,7 @@ class Marks(unittest.TestCase):
         for text in (several.format("pytestmark = pytest.mark.foldproof(name='mine/sum')", ""), several.format("", ", name='mine/sum'")):
             code, ids, _, told = self.pytest(text)
             self.assertEqual((code, ids), (2, []), told)
-            self.assertIn("'name' can't be given", told)
+            self.assertIn("'name' cannot be given", told)
 
     def test_a_mark_on_a_test_that_takes_the_fixture(self):
         text = "@pytest.mark.foldproof({})\ndef test_it(foldproof):\n    foldproof.golden(len, 'kept')\n"

@@ -33,8 +33,8 @@ NOTHING = {
     "a preset of no claim of rows": (halves, dict(problem="rows", claims="accurate")),
     "two presets of none": (halves, dict(problem="rows", claims="compens*,faith*")),
     "a claim of no fixture here": (row_sum, dict(order="host/sequential", claims="tree")),
-    "a claim that a callable can't break": (row_sum, dict(claims="launch_invariant,writes_output")),
-    "a process that can't be made": (lambda x: x.sum(-1), dict(claims="fresh_process")),
+    "a claim that a callable cannot break": (row_sum, dict(claims="launch_invariant,writes_output")),
+    "a process that cannot be made": (lambda x: x.sum(-1), dict(claims="fresh_process")),
     "no default claim": (refuses, {}),
     "no default claim of rows": (refuses, dict(problem="rows")),
 }

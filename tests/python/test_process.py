@@ -85,7 +85,7 @@ LEAVES = {
 }
 if UPWARD:
     LEAVES["rounding"] = (lambda: ctypes.CDLL("libm.so.6").fesetround(UPWARD), "the rounding mode", ctypes.CDLL("libm.so.6").fegetround)
-CANNOT = {}  # why it can't be tried here
+CANNOT = {}  # why it cannot be tried here
 if subprocess.run([sys.executable, "-c", "import os; os.chroot('/')"], stderr=subprocess.DEVNULL).returncode != 0:
     CANNOT["root"] = "only who has CAP_SYS_CHROOT may have another root folder"
 if len(os.sched_getaffinity(0)) < 2:

@@ -16,7 +16,7 @@ from pathlib import Path
 LIBRARY, FIXTURES, SANITIZERS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]
 missing = [name for name in ("numpy", "pytest") if importlib.util.find_spec(name) is None]
 if SANITIZERS != "none" or missing:
-    print(f"skipped: no {missing[0]} here" if missing else f"skipped: a library with {SANITIZERS} can't be loaded into python3")
+    print(f"skipped: no {missing[0]} here" if missing else f"skipped: a library with {SANITIZERS} cannot be loaded into python3")
     sys.exit(77)
 
 TESTS = """
@@ -191,7 +191,7 @@ def check_without_library(folder):
     (folder / "test_users.py").write_text("def test_user(foldproof):\n    foldproof.verify(lambda x: x.sum(-1))\n")
     done = pytest_in(folder, [], ["test_others.py", "test_users.py"], library=str(folder / "nowhere.so"))
     expect(outcomes_of(done.stdout) == {"test_other": "PASSED", "test_user": "FAILED"}, f"without a library: {done.stdout[-2000:]}")
-    expect("foldproof's library can't be loaded" in done.stdout, "without a library: it does not say so")
+    expect("foldproof's library cannot be loaded" in done.stdout, "without a library: it does not say so")
 
 
 MISTAKES = """
@@ -286,7 +286,7 @@ def test_marked_within(x):
 
 
 def check_arguments(folder):
-    """What a reduction can't be given is refused as it is collected, with what to write."""
+    """What a reduction cannot be given is refused as it is collected, with what to write."""
     for what, text in ARGUMENTS.items():
         (folder / "test_arguments.py").write_text("import foldproof\nimport pytest\n" + text)
         done = pytest_in(folder, [], ["test_arguments.py"])
@@ -347,7 +347,7 @@ def check_lacking(folder):
         expect(outcomes_of(done.stdout) == dict.fromkeys(failed, "FAILED"), f"lacking, {required} required: {done.stdout[-3000:]}")
         expect(f"{len(of_gpu) + 2 - len(failed)} skipped" in done.stdout, f"lacking: {done.stdout[-500:]}")
     done = pytest_in(folder, [], ["test_lacking.py"])
-    for words in ("device='cuda': none of torch, cupy and jax is installed", "CUDA's driver can't be loaded: nowhere.so", "jax is not installed"):
+    for words in ("device='cuda': none of torch, cupy and jax is installed", "CUDA's driver cannot be loaded: nowhere.so", "jax is not installed"):
         expect(words in done.stdout, f"lacking: it does not say {words!r}: {done.stdout[-2000:]}")
 
 
@@ -397,7 +397,7 @@ def check_declared(folder):
 
 def check_no_file(folder):
     done = pytest_in(folder, ["--foldproof-record", "nowhere/records.jsonl"], ["test_others.py"])
-    expect(done.returncode == 4 and "--foldproof-record" in done.stdout, f"a file that can't be: {done.returncode}, {done.stdout[-500:]}")
+    expect(done.returncode == 4 and "--foldproof-record" in done.stdout, f"a file that cannot be: {done.returncode}, {done.stdout[-500:]}")
 
 
 with tempfile.TemporaryDirectory() as name:

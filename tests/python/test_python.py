@@ -140,8 +140,8 @@ class Lies(unittest.TestCase):
 
             return fn
 
-        self.broken("Mute: (its text can't be told: OSError)", raising(Mute()))
-        self.broken("Quitting: (its text can't be told: SystemExit)", raising(Quitting()))
+        self.broken("Mute: (its text cannot be told: OSError)", raising(Mute()))
+        self.broken("Quitting: (its text cannot be told: SystemExit)", raising(Quitting()))
         with self.assertRaisesRegex(foldproof.NothingJudged, "half .*ud800 a character"):
             verify(raising(Surrogate()))
 

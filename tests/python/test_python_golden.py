@@ -13,7 +13,7 @@ from types import SimpleNamespace
 LIBRARY, FIXTURES, FOLDPROOF = (str(Path(sys.argv[i]).resolve()) for i in (1, 2, 4))
 SANITIZERS = sys.argv[3]
 if SANITIZERS != "none":
-    print(f"skipped: a library with {SANITIZERS} can't be loaded into python3")
+    print(f"skipped: a library with {SANITIZERS} cannot be loaded into python3")
     sys.exit(77)
 try:
     import numpy as np
@@ -84,7 +84,7 @@ def check_rows(cases):
 
 
 def check_data():
-    """A golden of a file stays where its folder is copied; an array of the caller's can't be kept."""
+    """A golden of a file stays where its folder is copied; an array of the caller's cannot be kept."""
     mine = dict(name="py/mine", like="numpy")
     Path("here").mkdir()
     os.chdir("here")

@@ -265,9 +265,9 @@ class Asked(unittest.TestCase):
         done = subprocess.run([sys.executable, "-c", "import foldproof; foldproof.exact(b'')"], env=env, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True)
         self.assertEqual(done.returncode, 1)
-        self.assertNotIn("can't be loaded", done.stderr)  # an empty bytes is no array: it comes first
+        self.assertNotIn("cannot be loaded", done.stderr)  # an empty bytes is no array: it comes first
         done = subprocess.run([sys.executable, "-c", "import foldproof; foldproof.__version__"], env=env, stderr=subprocess.PIPE, text=True)
-        self.assertIn("foldproof's library can't be loaded", done.stderr)
+        self.assertIn("foldproof's library cannot be loaded", done.stderr)
 
 
 if __name__ == "__main__":

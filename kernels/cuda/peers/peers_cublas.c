@@ -62,7 +62,7 @@ static fold_status check(cublasStatus_t status, const char *call) {
 static fold_status start(void) {
   void *handle = open_by_name();
   if (!handle)
-    return fold_error(FOLD_UNSUPPORTED, "%s can't be opened (FOLDPROOF_CUBLAS may name another library)", usual);
+    return fold_error(FOLD_UNSUPPORTED, "%s cannot be opened (FOLDPROOF_CUBLAS may name another library)", usual);
   FOLD_TRY(find_calls(handle));
   FOLD_TRY(check(library.create(&library.handle), "cublasCreate"));
   FOLD_TRY(check(library.get_version(library.handle, &library.version), "cublasGetVersion"));
