@@ -6,9 +6,9 @@
 #include "bits.h"
 #include "judge.h"
 
-/* From 9 rows on otherwise: in reverse, in f64, by FMA, without the last term, and that everywhere; or each second row in
+/* From 9 rows on otherwise: in reverse, in f64, in f64 from the ninth term on, by FMA, without the last term, and that everywhere; or each second row in
  * reverse. */
-enum way { ONE_ORDER, BY_ROWS, WIDER_BY_ROWS, FUSED_BY_ROWS, LOST_BY_ROWS, LOST, BY_PLACE };
+enum way { ONE_ORDER, BY_ROWS, WIDER_BY_ROWS, WIDER_TAIL_BY_ROWS, FUSED_BY_ROWS, LOST_BY_ROWS, LOST, BY_PLACE };
 static struct {
   enum way way;
   size_t cols;  /* of the last run */
@@ -28,11 +28,12 @@ static float add_row(const float *x, const float *y, size_t n, size_t step, size
   for (size_t k = 0; k < n - (seen.way == LOST || (seen.way == LOST_BY_ROWS && many)); k++) {
     const bool back = many && (seen.way == BY_ROWS || (seen.way == BY_PLACE && place % 2));
     const size_t at = (back ? n - 1 - k : k) * step;
+    if (k == 8 && seen.way == WIDER_TAIL_BY_ROWS) wide = s;
     const volatile float product = y ? x[at] * y[at] : x[at];
     s = seen.way == FUSED_BY_ROWS && many ? fmaf(x[at], y[at], s) : s + product;
     wide += x[at];
   }
-  return seen.way == WIDER_BY_ROWS && many ? (float)wide : s;
+  return (seen.way == WIDER_BY_ROWS || seen.way == WIDER_TAIL_BY_ROWS) && many ? (float)wide : s;
 }
 
 static fold_status add(const struct fold_subject *subject, const struct fold_call *call) {
@@ -120,6 +121,8 @@ Test(order_change, what_else_changed_is_told_in_words) {
   } rows[] = {
       {WIDER_BY_ROWS, FOLD_ROWS_SUM, false, true,
        "the order is the same, host/sequential; few it adds in f32, many in f64"},
+      {WIDER_TAIL_BY_ROWS, FOLD_ROWS_SUM, false, true,
+       "the order is the same, host/sequential; another precision: few: f32; many: its "},
       {FUSED_BY_ROWS, FOLD_DOT, false, true, "the order is the same, dot/sequential; other products enter by an FMA"},
       {LOST_BY_ROWS, FOLD_ROWS_SUM, false, true, "few: host/sequential; many: no tree"},
       {LOST, FOLD_ROWS_SUM, false, false, "not known: no tree is seen on either side: no tree: "},
