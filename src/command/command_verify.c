@@ -84,7 +84,7 @@ static const struct argp argp = {
         "additions give the same bits: it seldom shows that the order has changed. Such cases are counted separately.\n"
         "\n"
         "Exit codes: 0 all held, 1 refuted, 2 wrong usage, 77 nothing was judged, 99 broken environment. The man page "
-        "(man foldproof) says how known defects, --strict and --golden change them."};
+        "(man foldproof) and docs/claims.md say how known defects, --strict and --golden change them."};
 
 /* Whether a refutation gets a line: at most ten for each subject and claim; for a run that failed, one for each case,
  * under the first claim. Known defects have lines below the table, and do not use up those of new ones. */
