@@ -11,7 +11,7 @@ ci/setup.sh build-fuzz -Dcuda=disabled -Dmpi=disabled -Dtests=disabled -Doptimiz
 include=(-Ifixtures -Ioracles -Ikernels -Ilibrary)
 for folder in src/*/; do include+=("-I$folder"); done
 for name in "$@"; do
-  clang -std=gnu17 -D_GNU_SOURCE -DFOLD_VERSION='"fuzz"' -g -O1 -fopenmp -ffp-contract=off -fsanitize=fuzzer,address,undefined \
+  clang -std=gnu17 -D_GNU_SOURCE -DFOLD_VERSION='"fuzz"' -g -O1 -Werror -fopenmp -ffp-contract=off -fsanitize=fuzzer,address,undefined \
     "${include[@]}" "tests/fuzz/fuzz_$name.c" build-fuzz/library/libfoldproof.so*.p/*.o -Wl,--start-group build-fuzz/lib*.a -Wl,--end-group -linih -ljansson -lxxhash -lmpfr -lgmp -lm -o "build-fuzz/fuzz_$name"
   mkdir -p "build-fuzz/corpus_$name"
   samples=()

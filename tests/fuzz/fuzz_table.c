@@ -23,8 +23,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
   struct fold_subject *rows = NULL;
   size_t subjects = 0;
   if (table == NULL) abort();
-  look_at(fold_guest_rows(&guest, table, claims[bytes[1] % (sizeof claims / sizeof *claims)], &rows, &subjects), rows,
-          subjects);
+  const unsigned asked = bytes[1] % 16;
+  const struct fold_wants wants = {.claims = claims[asked % (sizeof claims / sizeof *claims)],
+                                   .accurate_as = asked & 8 ? "host/pairwise" : NULL,
+                                   .most_ulps = asked & 4 ? 2 : 0};
+  look_at(fold_guest_rows(&guest, table, &wants, &rows, &subjects), rows, subjects);
   fold_guest_rows_put_away(rows, subjects);
   free(rows);
   free(table);
