@@ -14,7 +14,9 @@ EXAMPLES = LIBRARY / "examples"
 
 
 def verify(*options, timeout=600, **environment):
-    run = subprocess.run([FOLDPROOF, "verify", *options], capture_output=True, text=True, timeout=timeout,
+    """With the table, and a block for each refuted claim, unless the test asks for less."""
+    words = options if {"-q", "--quiet"} & {*options} else ("-v", *options)
+    run = subprocess.run([FOLDPROOF, "verify", *words], capture_output=True, text=True, timeout=timeout,
                          env=dict(os.environ, **environment))
     return run.returncode, run.stdout, run.stderr
 

@@ -110,7 +110,7 @@ with tempfile.TemporaryDirectory() as folder:
         expect(r"^12 held, 0 refuted, 0 skipped$", run("verify", "--subjects", "added/squares,dot/*", "--claims", "bounded,replays",
                                                        "--fixtures", f"added_squares/{dtype}/*"))
     # What runs on the new engine is judged there, with the launches that its row names; where it is not, its subjects are skipped.
-    told = run("verify", "--engine", "fifth", "--fixtures", "added_sums/*,normal/f32/sum/*")
+    told = run("verify", "-v", "--engine", "fifth", "--fixtures", "added_sums/*,normal/f32/sum/*")
     expect(r"^added/fifth on fifth$", told)
     expect(r"^\d{3,} held, 0 refuted, \d+ skipped$", told)
     expect("no fifth engine here", run("verify", "--engine", "fifth", "--fixtures", "added_sums/*", code=77, NO_FIFTH="1"))
@@ -147,5 +147,5 @@ const struct foldproof_guest_table *foldproof_guest(void) { return &table; }
     expect(r"interface 1 of guests has no number for squares of f32",
            run("verify", "--guest", f"{folder}/squares.so", "--fixtures", "added_squares/f32/*", code=77))
     # The claim can be refuted.
-    expect(r"violates stays_finite: .*a partial result overflowed", run("verify", "--subjects", "added/outside_in", "--claims",
+    expect(r"violates stays_finite: .*\n.*a partial result overflowed", run("verify", "--subjects", "added/outside_in", "--claims",
                                                                       "stays_finite", "--fixtures", "added_overflow/*", code=1))

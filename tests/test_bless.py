@@ -90,7 +90,7 @@ def check_portable(project):
     assert all(text == closed(text) for text in kept.values()), kept
     assert "goldens: 6 held, 0 differ" in project.record(right, code=0)
     said = project.record(wrong, code=1)
-    assert re.search(r"DIFFERS FROM ITS GOLDEN: mine/sum on host: normal/f32/sum/1x1025/seed1, row 0: .*, 1 pattern apart; ", said), said
+    assert re.search(r"DIFFERS FROM ITS GOLDEN: mine/sum on host: normal/f32/sum/1x1025/seed1, row 0: .*, 1 float apart; ", said), said
     check_pasted(project, wrong)
     said = project.record(wrong, "--bless", code=1)
     assert "REFUSED: mine/sum on host: normal/f32/sum/1x1025/seed1: replays is refuted: " in said and "nothing is written" in said, said
@@ -130,7 +130,7 @@ def check_pasted(project, wrong):
     program.symlink_to(FOLDPROOF)
     line = [program, "record", "--guest", guest, "--golden", folder, "--fixtures", FEW, "--library", "mine 1.2's"]
     said = subprocess.run(line, cwd=project.path, capture_output=True, text=True).stdout
-    (replay,) = re.findall("^  replay: (.*)$", said, re.M)
+    (replay,) = re.findall("^  reproduce: (.*)$", said, re.M)
     again = subprocess.run(["sh", "-c", replay], cwd=project.path, capture_output=True, text=True)
     differs = [text for text in said.splitlines() if text.startswith("DIFFERS")]
     assert again.returncode == 1 and differs and differs[0] in again.stdout.splitlines(), f"{replay}: {again}"
@@ -251,7 +251,7 @@ def check_ranks(project):
     assert re.search(r"\nwhere .*, settings \w{16}, its own launch\n", path.read_text()), path.read_text()
     path.write_text(closed(re.sub("(ranks3/seed1 input .* bits \\S+)[0-9a-f]$", lambda bits: bits[1] + ("1" if bits[0][-1] == "0" else "0"), path.read_text(), flags=re.M)))
     said = record(code=1, **linear)
-    (replay,) = re.findall("^  replay: (.*)$", said, re.M)
+    (replay,) = re.findall("^  reproduce: (.*)$", said, re.M)
     again = subprocess.run(["sh", "-c", replay], cwd=project.path, capture_output=True, text=True).stdout
     (differs,) = re.findall("^DIFFERS FROM ITS GOLDEN: mpi/allreduce on mpi: .*$", said, re.M)
     assert differs in again and all(f"{key}='{value}' " in replay for key, value in linear.items()) and "--ranks '3'" in replay, f"{replay}: {again}"
@@ -263,7 +263,7 @@ def check_ranks(project):
     again = subprocess.run([FOLDPROOF, "rerun", "--trust", "linear"], cwd=project.path, capture_output=True, text=True, env=dict(os.environ, **root))
     assert again.returncode == 0, again
     said = subprocess.run([FOLDPROOF, "compare", "by default", "linear"], cwd=project.path, capture_output=True, text=True).stdout
-    (replay,) = re.findall("^  replay: (.*)$", said, re.M)
+    (replay,) = re.findall("^  reproduce: (.*)$", said, re.M)
     assert all(f"{key}='{value}' " in replay for key, value in linear.items()) and "--ranks '3'" in replay, replay
     for name in ("by default", "linear"):
         (project.path / name).unlink()

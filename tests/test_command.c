@@ -240,7 +240,7 @@ Test(command, an_input_without_rows_is_judged_by_no_value) {
   for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
     shell_run(s, "$F verify --subjects host/exact,host/sequential --claims %s --fixtures '*/f32/sum/0x*'", claims[i]);
     EXPECT_CODE(s, 77);
-    cr_expect(strstr(s->out, "(the input has no rows)") && strstr(s->out, "\n0 held, 0 refuted, "), "%s: %s", s->ran, s->out);
+    cr_expect(strstr(s->out, ": the input has no rows\n") && strstr(s->out, "\n0 held, 0 refuted, "), "%s: %s", s->ran, s->out);
   }
   shell_close(s);
 }
@@ -249,9 +249,9 @@ Test(command, an_input_without_rows_is_judged_by_no_value) {
 static void replay_alone(struct shell *s) {
   char replay[700] = "";
   EXPECT_CODE(s, 1);
-  const char *line = strstr(s->out, "  replay: ");
+  const char *line = strstr(s->out, "  reproduce: ");
   cr_assert_not_null(line, "%s: no replay: %s", s->ran, s->out);
-  line += strlen("  replay: ");
+  line += strlen("  reproduce: ");
   snprintf(replay, sizeof replay, "%.*s", (int)strcspn(line, "\n"), line);
   shell_run(s, "%s", replay);
   EXPECT_CODE(s, 1);
@@ -332,9 +332,9 @@ Test(command, rows_without_a_bound_are_counted) {
   rows[0] = rows[COLS] = 1;
   rows[1] = 0x1p-30;
   cr_assert_eq(fold_npy_write(scratch_path(&s->scratch, "x.npy"), FOLD_F32, 2, COLS, true, fill, &a).code, FOLD_OK);
-  shell_run(s, "$F verify --npy x.npy --subjects host/kahan --claims compensated --jsonl /dev/stdout");
+  shell_run(s, "$F verify --npy x.npy --subjects host/kahan --claims compensated -v --jsonl /dev/stdout");
   EXPECT_CODE(s, 0);
-  cr_expect_not_null(strstr(s->out, "  (1 of 2 rows have no bound: Kahan's needs n u <= 1/10)\n"), "%s", s->out);
+  cr_expect_not_null(strstr(s->out, "\n    1 of 2 rows have no bound: Kahan's needs n u <= 1/10\n"), "%s", s->out);
   cr_expect_not_null(strstr(s->out, "\"reason\":\"1 of 2 rows have no bound: Kahan's needs n u <= 1/10\""), "%s",
                      s->out);
   cr_expect_not_null(strstr(s->out, "\"rows_judged\":1,\"rows_without_bound\":1"), "%s", s->out);

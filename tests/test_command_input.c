@@ -254,7 +254,7 @@ Test(command_input, a_full_disk_is_the_environments_fault_and_costs_no_verdict) 
   struct shell *s = shell_open();
   for (size_t i = 0; i < sizeof verify / sizeof *verify; i++) {
     expect_line(s, 99, verify[i], i == 2 ? "x.jsonl" : "/dev/full", 1);
-    cr_expect(strstr(s->out, "host/kahan on host\n") && strstr(s->out, " held, 0 refuted, "), "%s: %s", s->ran, s->out);
+    cr_expect(strstr(s->out, " held, 0 refuted, "), "%s: %s", s->ran, s->out);
   }
   shell_run(s, "$M verify --subjects mutant/twice --fixtures 'normal/f32/sum/1x33/*' --jsonl /dev/full");
   EXPECT_CODE(s, 1);

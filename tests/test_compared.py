@@ -35,8 +35,8 @@ def check_compare(folder):
         file.write((folder / "b").read_text())
     for name in ("b", "b.gz"):
         _, said = run("compare", "a", name, cwd=folder, code=1)
-        expect(rf"^DIFFERS: host/numpy on host: {case}: a:\d+ has 0x\w+, {name}:\d+ has 0x\w+\n  row 0: \d+ patterns? apart; errors \S+ and "
-               rf"\S+ ulps: .* nearer? to the exact result\n  replay: foldproof verify --subjects 'host/numpy' ", said)
+        expect(rf"^DIFFERS: host/numpy on host: {case}: a:\d+ has 0x\w+, {name}:\d+ has 0x\w+\n  row 0: \d+ floats? apart; errors \S+ and "
+               rf"\S+ ulps: .* nearer? to the exact result\n  reproduce: foldproof verify --subjects 'host/numpy' ", said)
         expect(rf"^{len(lines) - 2} agree, 1 differ, 0 only in a, 0 only in {name}$", said)
         expect(r"^  flags +.* -O2 +-O3$" if "-O2" in lines[0]["flags"] else r"^  flags +.* +-O3$", said)
         expect(r"^  dtype +Differ +First nearer to the exact +Second nearer\n  f32 +1 ", said)
@@ -243,7 +243,7 @@ def check_rerun(folder):
 
 def pasted(said, folder):
     """The exit code of the first replay line, as it stands."""
-    line = re.search("^  replay: (.*)$", said, re.M)[1].replace("foldproof verify", f"{FOLDPROOF} verify", not said.count(str(FOLDPROOF)))
+    line = re.search("^  reproduce: (.*)$", said, re.M)[1].replace("foldproof verify", f"{FOLDPROOF} verify", not said.count(str(FOLDPROOF)))
     return subprocess.run(line, shell=True, cwd=folder, capture_output=True).returncode
 
 
@@ -263,10 +263,10 @@ def check_replays(folder):
         put(folder / name, [environment, ran])
     for words, code in ((("compare", "a", "b"), 1), (("recheck", "b"), 1)):
         _, said = run(*words, cwd=folder, code=code)
-        assert "mine/sum on host" in said and "replay:" not in said, said
+        assert "mine/sum on host" in said and "reproduce:" not in said, said
     put(folder / "p", [environment, dict(ran, asked={"python": "import mine; mine.verify()"})])
     for words in (("compare", "a", "p"), ("recheck", "p")):
-        expect(r"^  replay: python3 -c 'import mine; mine\.verify\(\)'$", run(*words, cwd=folder, code=1)[1])
+        expect(r"^  reproduce: python3 -c 'import mine; mine\.verify\(\)'$", run(*words, cwd=folder, code=1)[1])
     _, said = run("rerun", "b", cwd=folder, code=77)
     expect(r"^nothing could be run again: .*; Python callables are run again from Python \(foldproof\.verify\)$", said)
 

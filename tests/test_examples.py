@@ -89,6 +89,7 @@ def try_head(path):
 
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
+    os.environ.pop("COLUMNS", None)  # lines as wide as on the page
     os.symlink(SOURCE / "library", "library")
     os.symlink(LIBRARY, "libfoldproof.so.0")
     os.symlink(FOLDPROOF.parent, "build")

@@ -78,7 +78,7 @@ LINE = r"^normal/f32/sum/1x1025/seed1 input (\S+) tree (\S+) bits (\S+)$"
 CHANGES = {
     "a bit of a result": (of_line(LINE.replace(r"(\S+) t", r"\S+ t").replace(r"(\S+) b", r"\S+ b"), one_digit), 1,
                           r"^DIFFERS FROM ITS GOLDEN: host/numpy on host: normal/f32/sum/1x1025/seed1, row 0: was 0x\w+ .*, is 0x\w+ .*"
-                          r"errors \S+ and \S+ ulps: the new one is nearer to the exact result\n  golden: \S+:\d+, of commit \w+\n  replay: "),
+                          r"errors \S+ and \S+ ulps: the new one is nearer to the exact result\n  golden: \S+:\d+, of commit \w+\n  reproduce: "),
     "the same, with no engine": (of_line(LINE.replace(r"(\S+) t", r"\S+ t").replace(r"(\S+) b", r"\S+ b"), one_digit), 1, r"^ORACLE DIFFERS: "),
     "an input": (of_line(LINE.replace(r"tree (\S+) bits (\S+)", r"tree \S+ bits \S+"), one_digit), 1,
                  r"^OTHER INPUT: normal/f32/sum/1x1025/seed1: generator normal, seed 1, makes other terms: hash 0x"),

@@ -129,10 +129,10 @@ def check_limits(guest, folder):
             code, out, err = verify(*plain, *LONG, *claims, option, value, "--jsonl", record)
             assert code == wanted and f"\n  {claim} " in out, (option, value, code, out, err)
             assert ("violates " + claim in out) == bool(wanted) and (claims == ()) == ("\n  bounded" in out), (option, value, out)
-            again = subprocess.run([FOLDPROOF, "recheck", record], capture_output=True, text=True)
+            again = subprocess.run([FOLDPROOF, "recheck", "-v", record], capture_output=True, text=True)
             assert again.returncode == wanted and f"\n  {claim} " in again.stdout, (option, value, again.stdout, again.stderr)
             if wanted:
-                replay = next(line for line in out.splitlines() if line.startswith("  replay: "))[len("  replay: "):]
+                replay = next(line for line in out.splitlines() if line.startswith("  reproduce: "))[len("  reproduce: "):]
                 assert f"{option} '{value}'" in replay and subprocess.run(replay, shell=True, capture_output=True).returncode == 1, replay
     code, out, err = verify("--guest", guest, "--subjects", "plain/rows", *LONG, "--ulps", "4")
     assert code == 0 and "it is a function of rows" in out, (code, out, err)

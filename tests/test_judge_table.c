@@ -80,11 +80,11 @@ Test(judge_table, the_table_counts_promises_and_not_probes) {
   cr_expect_eq(table.promised[FOLD_BOUNDED].ulps, 4, "the worst");
   FILE *out = open_memstream(&text, &size);
   fold_table_print(&table, false, false, out);
-  fold_table_close_line(&table, false, "; and more", out);
+  fold_table_close_line(&table, false, "; and more", "", out);
   fclose(out);
   cr_expect(strstr(text, "\n5 held, 3 refuted, 1 skipped; and more\n") != NULL, "%s", text);
   cr_expect(strstr(text, "1 broken") != NULL, "%s", text);
-  cr_expect(strstr(text, "not promised, not counted") != NULL, "%s", text);
+  cr_expect(strstr(text, "not claimed, not counted") != NULL, "%s", text);
   cr_expect(strchr(text, '\033') == NULL);
   free(text);
   fold_table_close(&table);
@@ -132,7 +132,7 @@ static char *close_line(const struct fold_table *table, bool strict) {
   size_t size;
   FILE *out = open_memstream(&text, &size);
   fold_table_print(table, strict, false, out);
-  fold_table_close_line(table, strict, "", out);
+  fold_table_close_line(table, strict, "", "", out);
   fclose(out);
   return text;
 }
@@ -148,19 +148,19 @@ Test(judge_table, a_promise_that_no_input_could_tell_is_named) {
   add_telling(&table, 0, FOLD_BOUNDED, FOLD_TELLING_UNKNOWN);
   cr_expect_eq(fold_table_untold(&table), 0, "one that tells is enough");
   char *text = close_line(&table, true);
-  cr_expect(strstr(text, "  run_to_run                    4        0        0        3            -"), "%s", text);
-  cr_expect(strstr(text, "  bounded                       1        0        0        -            -"), "%s", text);
-  cr_expect(strstr(text, "idle inputs only") == NULL, "%s", text);
+  cr_expect(strstr(text, "  run_to_run                   4       0       0       3          -"), "%s", text);
+  cr_expect(strstr(text, "  bounded                      1       0       0       -          -"), "%s", text);
+  cr_expect(strstr(text, "insensitive inputs only") == NULL, "%s", text);
   free(text);
   for (size_t i = 1; i < 13; i++) add_telling(&table, i, FOLD_REPLAYS, FOLD_IDLE);
   add_telling(&table, 1, FOLD_LAUNCH_INVARIANT, FOLD_IDLE);
   cr_expect_eq(fold_table_untold(&table), 13);
   text = close_line(&table, false);
-  cr_expect(strstr(text, "        1            -            -  (idle inputs only)\n"), "%s", text);
+  cr_expect(strstr(text, "       1          -          -\n    order-insensitive inputs only\n"), "%s", text);
   cr_expect(
-      strstr(text, "\n13 promises about order held on idle inputs alone: ") && strstr(text, " (--strict refuses that)\n"),
+      strstr(text, "\n13 claims about order held on order-insensitive inputs only: ") && strstr(text, " (--strict refuses that)\n"),
       "%s", text);
-  cr_expect(strstr(text, "planted on host: ") == NULL, "%s", text);
+  cr_expect(strstr(text, "\n  and 9 more subjects\n"), "%s", text);
   free(text);
   text = close_line(&table, true);
   cr_expect(

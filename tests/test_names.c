@@ -51,18 +51,18 @@ Test(names, a_file_of_any_name_is_judged_recorded_and_replayed) {
     shell_run(s, "mkdir -p %zu/d", i);
     shell_put(s, told, names[i].told);
     shell_run(s,
-              "cd %zu; cp ../x d/\"$(printf '%s')\"; cd d; $F verify --subjects host/pairwise --npy * --jsonl "
+              "cd %zu; cp ../x d/\"$(printf '%s')\"; cd d; $F verify -v --subjects host/pairwise --npy * --jsonl "
               "../h.jsonl",
               i, names[i].printed);
     EXPECT_CODE(s, 0);
-    cr_expect(strstr(s->out, "fresh_process                 1        0        0"), "%s: %s", names[i].told, s->out);
+    cr_expect(strstr(s->out, "fresh_process                1       0       0"), "%s: %s", names[i].told, s->out);
     shell_run(s, "cd %zu; $F compare h.jsonl h.jsonl", i);
     EXPECT_CODE(s, 0);
     shell_run(s, "cd %zu/d; $M verify --subjects mutant/twice --claims bounded --npy * --jsonl ../r.jsonl", i);
     EXPECT_CODE(s, 1);
-    const char *line = strstr(s->out, "  replay: ");
+    const char *line = strstr(s->out, "  reproduce: ");
     cr_assert_not_null(line, "%s: %s", names[i].told, s->out);
-    shell_put(s, "first", line + strlen("  replay: "));
+    shell_put(s, "first", line + strlen("  reproduce: "));
     shell_run(s, "head -n 1 first >alone; cd %zu/d; sh ../../alone", i);
     EXPECT_CODE(s, 1);
     shell_run(s, "cd %zu; for f in html markdown junit; do $F report r.jsonl -f $f -o r.$f; done", i);

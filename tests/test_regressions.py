@@ -33,7 +33,7 @@ def check_changes(folder):
             assert code == int(worse or unjudged), (was, now, said)
             assert ("WORSE: " in said, "NOT JUDGED NOW: " in said, "FIXED: " in said) == (worse, unjudged, a > 1 and 0 < b < a), (was, now, said)
             if worse:
-                expect(rf"^WORSE: {name}: {was if a else 'not judged'}, now {now}: it (varies|ended)\n  replay: foldproof verify --subjects ", said)
+                expect(rf"^WORSE: {name}: {was if a else 'not judged'}, now {now}: it (varies|ended)\n  reproduce: foldproof verify --subjects ", said)
             same = int(a > 1 and a == b)
             expect(rf"^{int(worse)} worse, {int(unjudged)} not judged now, {int(a > 1 and 0 < b < a)} fixed, {same} refuted or broken as before, {judged - 1 + (b == 1 and a < 2)} held$", said)
             assert run("compare", "--regressions", "--subset", "old", "new", cwd=folder)[0] == int(worse), (was, now)

@@ -24,11 +24,11 @@ static size_t count(const char *text, const char *what) {
   return n;
 }
 
-/* The counts of a subject's claim: "  claim   held refuted skipped". */
+/* The counts of a subject's claim: "  claim   held refuted skipped", with notes in the next line. */
 static void expect_row(const struct shell *s, const char *subject, const char *claim, size_t held, size_t broken) {
   char heading[100], note[40];
   snprintf(heading, sizeof heading, "%s on host\n", subject);
-  snprintf(note, sizeof note, "  %zu broken", broken);
+  snprintf(note, sizeof note, " %zu broken", broken);
   const char *at = strstr(s->out, heading);
   cr_assert(at != NULL, "%s: no %s in %s", s->ran, heading, s->out);
   at += strlen(heading);
@@ -36,6 +36,7 @@ static void expect_row(const struct shell *s, const char *subject, const char *c
   size_t got = 0, refuted = 1;
   int read = sscanf(at + 2, "%*s %zu %zu", &got, &refuted);
   const char *end = strchr(at, '\n');
+  if (strncmp(end, "\n    ", 5) == 0) end = strchr(end + 1, '\n'); /* its notes */
   const char *seen = memmem(at, (size_t)(end - at), note, strlen(note));
   cr_expect(read == 2 && got == held && refuted == 0 && (broken == 0 || seen), "%s: %s %s: %.*s", s->ran, subject,
             claim, (int)(end - at), at);
@@ -54,7 +55,7 @@ Test(supervise, whoever_ends_his_process_is_named_and_the_others_are_judged) {
   };
   struct shell *s = shell_open();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    shell_run(s, "$M verify --jsonl \"$PWD/v\" --subjects host/sequential,%s,host/reverse " CASES, rows[i].subject);
+    shell_run(s, "$M verify -v --jsonl \"$PWD/v\" --subjects host/sequential,%s,host/reverse " CASES, rows[i].subject);
     EXPECT_CODE(s, 99);
     expect_text(s, rows[i].how);
     expect_text(s, "normal/f32/sum/1x31/seed1");
@@ -73,18 +74,18 @@ Test(supervise, whoever_ends_his_process_is_named_and_the_others_are_judged) {
 
 Test(supervise, what_was_judged_before_stands_and_other_cases_are_judged) {
   struct shell *s = shell_open();
-  shell_run(s, "$M verify --subjects fatal/crashes_at_33 " CASES);
+  shell_run(s, "$M verify -v --subjects fatal/crashes_at_33 " CASES);
   EXPECT_CODE(s, 99);
   expect_row(s, "fatal/crashes_at_33", "bounded", 2, 1);
   expect_row(s, "fatal/crashes_at_33", "keeps_input", 2, 1);
-  shell_run(s, "$M verify --subjects fatal/crashes_by_threads,host/sequential " CASES);
+  shell_run(s, "$M verify -v --subjects fatal/crashes_by_threads,host/sequential " CASES);
   EXPECT_CODE(s, 99);
   expect_row(s, "fatal/crashes_by_threads", "bounded", 3, 0);
   expect_row(s, "fatal/crashes_by_threads", "fresh_process", 3, 0);
   expect_row(s, "fatal/crashes_by_threads", "launch_invariant", 0, 3);
   expect_row(s, "fatal/crashes_by_threads", "keeps_input", 0, 3);
   expect_row(s, "host/sequential", "keeps_input", 3, 0);
-  shell_run(s, "$M verify --subjects fatal/crashes_recorded,host/sequential " CASES);
+  shell_run(s, "$M verify -v --subjects fatal/crashes_recorded,host/sequential " CASES);
   EXPECT_CODE(s, 99);
   expect_row(s, "fatal/crashes_recorded", "fresh_process", 0, 3);
   expect_row(s, "fatal/crashes_recorded", "keeps_input", 3, 0);
@@ -93,15 +94,16 @@ Test(supervise, what_was_judged_before_stands_and_other_cases_are_judged) {
 }
 
 /* The first BROKEN line's replay, as it is to be pasted. */
-#define REPLAY "$(sed -n 's/^  replay: //p' out.txt | head -1)"
+#define REPLAY "$(sed -n 's/^  reproduce: //p' out.txt | head -1)"
 
 Test(supervise, the_replay_of_a_run_that_ends_in_a_judge_ends_in_it_again) {
   struct shell *s = shell_open();
-  shell_run(s, "$M verify --subjects fatal/crashes_by_threads " CASES " | tee out.txt");
+  shell_run(s, "$M verify -v --subjects fatal/crashes_by_threads " CASES " | tee out.txt");
   expect_text(s, ", in a run for launch_invariant: ");
-  cr_expect_eq(count(s->out, "BROKEN: "), 3, "%s", s->out);
-  cr_expect_eq(count(s->out, "--claims 'launch_invariant'"), 3, "%s", s->out);
-  shell_run(s, "eval \"" REPLAY "\"");
+  cr_expect_eq(count(s->out, "BROKEN: "), 1, "%s", s->out);
+  cr_expect_eq(count(s->out, "\n  also broken: launch_invariant (2 more cases)\n"), 1, "%s", s->out);
+  cr_expect_eq(count(s->out, "--claims 'launch_invariant'"), 1, "%s", s->out);
+  shell_run(s, "eval \"" REPLAY " -v\"");
   EXPECT_CODE(s, 99);
   expect_row(s, "fatal/crashes_by_threads", "launch_invariant", 0, 1);
   shell_close(s);
@@ -110,7 +112,7 @@ Test(supervise, the_replay_of_a_run_that_ends_in_a_judge_ends_in_it_again) {
 /* Seconds after which a run hangs. */
 static int limit_here(struct shell *s) {
   double start = fold_now();
-  shell_run(s, "$M verify --timeout 1000 --subjects host/sequential,host/reverse " CASE32);
+  shell_run(s, "$M verify -v --timeout 1000 --subjects host/sequential,host/reverse " CASE32);
   EXPECT_CODE(s, 0);
   return 1 + (int)(5 * (fold_now() - start));
 }
@@ -119,7 +121,7 @@ Test(supervise, a_run_that_hangs_ends_at_the_limit_and_a_subject_that_often_does
   struct shell *s = shell_open();
   int limit = limit_here(s);
   shell_run(s,
-            "$M verify --timeout %d --claims bounded,replays --subjects host/sequential,fatal/hangs,host/reverse "
+            "$M verify -v --timeout %d --claims bounded,replays --subjects host/sequential,fatal/hangs,host/reverse "
             "--fixtures 'normal/f32/sum/1x[1-9]/seed1'",
             limit);
   EXPECT_CODE(s, 99);
@@ -129,7 +131,7 @@ Test(supervise, a_run_that_hangs_ends_at_the_limit_and_a_subject_that_often_does
   expect_row(s, "fatal/hangs", "bounded", 0, 9);
   shell_run(s, "$M record --timeout %d --subjects fatal/hangs,host/reverse --jsonl r.jsonl " CASE32, limit);
   EXPECT_CODE(s, 99);
-  shell_run(s, "FOLDPROOF_TIMEOUT=%d $M verify --claims fresh_process --subjects fatal/hangs,host/reverse " CASE32,
+  shell_run(s, "FOLDPROOF_TIMEOUT=%d $M verify -v --claims fresh_process --subjects fatal/hangs,host/reverse " CASE32,
             limit);
   EXPECT_CODE(s, 99);
   expect_row(s, "host/reverse", "fresh_process", 1, 0);
@@ -142,7 +144,7 @@ Test(supervise, a_signal_ends_a_run_that_hangs) {
   struct shell *s = shell_open();
   for (size_t i = 0; i < 3; i++) {
     shell_run(s,
-              "export FOLD_SEEN=$PWD/seen; env --default-signal=INT $M verify --timeout 1000 --claims bounded --subjects "
+              "export FOLD_SEEN=$PWD/seen; env --default-signal=INT $M verify -v --timeout 1000 --claims bounded --subjects "
               "host/sequential,fatal/hangs " CASES " & p=$!; " AWAIT_HANG "kill -%s $p; wait $p",
               signals[i]);
     EXPECT_CODE(s, 99);
@@ -157,7 +159,7 @@ Test(supervise, a_signal_ends_a_run_that_hangs) {
 Test(supervise, a_hangup_ends_what_a_program_runs) {
   struct shell *s = shell_open();
   shell_run(s,
-            "$M verify --timeout 1000 --claims run_to_run --fixtures 'normal/f32/sum/3x1000/*' --exec "
+            "$M verify -v --timeout 1000 --claims run_to_run --fixtures 'normal/f32/sum/3x1000/*' --exec "
             "'read asked; case $asked in *describe*) echo \"{\\\"name\\\": \\\"mine/sum\\\"}\";; "
             "*) sleep 900 & echo $! >kid; touch seen; wait;; esac' "
             "& p=$!; " AWAIT_HANG "kill -HUP $p; wait $p");
@@ -166,7 +168,7 @@ Test(supervise, a_hangup_ends_what_a_program_runs) {
   shell_run(s, "while kill -0 $(cat kid); do sleep 0.1; done");
   EXPECT_CODE(s, 0);
   shell_run(s,
-            "export FOLD_SEEN=$PWD/seen; (trap '' HUP; exec $M verify --timeout 1000 --claims bounded --subjects fatal/hangs " CASES
+            "export FOLD_SEEN=$PWD/seen; (trap '' HUP; exec $M verify -v --timeout 1000 --claims bounded --subjects fatal/hangs " CASES
             ") & p=$!; " AWAIT_HANG "kill -HUP $p; sleep 1; kill -0 $p || exit 3; kill -TERM $p; wait $p");
   EXPECT_CODE(s, 99);
   shell_close(s);
@@ -178,7 +180,7 @@ Test(supervise, a_harness_that_is_killed_leaves_no_process) {
   struct shell *s = shell_open();
   for (size_t i = 0; i < 2; i++) {
     shell_run(s,
-              "export FOLD_SEEN=$PWD/seen; $M verify --timeout 1000 --claims %s --subjects fatal/hangs "
+              "export FOLD_SEEN=$PWD/seen; $M verify -v --timeout 1000 --claims %s --subjects fatal/hangs "
               "--fixture-folder \"$PWD\" & p=$!; " AWAIT_HANG
               "kill -KILL $p; wait $p; for i in $(seq 600); do pgrep -f \"folder $PWD\" >left || exit 0; "
               "sleep 0.1; done; cat left; exit 1",
@@ -191,7 +193,7 @@ Test(supervise, a_harness_that_is_killed_leaves_no_process) {
 /* Whoever runs when the process ends is not to blame for what another left there. */
 Test(supervise, whoever_stumbles_over_what_another_left_is_judged_in_a_new_process) {
   struct shell *s = shell_open();
-  shell_run(s, "$M verify --subjects fatal/spoils,fatal/stumbles,host/reverse " CASES);
+  shell_run(s, "$M verify -v --subjects fatal/spoils,fatal/stumbles,host/reverse " CASES);
   EXPECT_CODE(s, 99);
   expect_row(s, "fatal/spoils", "keeps_input", 3, 0);
   expect_row(s, "fatal/stumbles", "bounded", 3, 0);
@@ -200,7 +202,7 @@ Test(supervise, whoever_stumbles_over_what_another_left_is_judged_in_a_new_proce
   expect_row(s, "host/reverse", "keeps_input", 3, 0);
   expect_text(s, "3 times a process ended, and the subject under test was not the cause");
   expect_text(s, "first in fatal/stumbles on normal/f32/sum/1x31/seed1");
-  shell_run(s, "$M verify --subjects fatal/stumbles,host/reverse " CASES);
+  shell_run(s, "$M verify -v --subjects fatal/stumbles,host/reverse " CASES);
   EXPECT_CODE(s, 0);
   shell_close(s);
 }
@@ -210,7 +212,7 @@ Test(supervise, children_of_subjects_say_nothing_and_do_not_stay) {
   static const char *const subjects[] = {"fatal/comes_back_twice", "fatal/leaves_a_child"};
   struct shell *s = shell_open();
   for (size_t i = 0; i < 2; i++) {
-    shell_run(s, "$M verify --jsonl \"$PWD/v\" --claims bounded,replays --subjects %s,host/reverse " CASES " | cat",
+    shell_run(s, "$M verify -v --jsonl \"$PWD/v\" --claims bounded,replays --subjects %s,host/reverse " CASES " | cat",
               subjects[i]);
     EXPECT_CODE(s, 0);
     expect_row(s, subjects[i], "bounded", 3, 0);
@@ -219,7 +221,7 @@ Test(supervise, children_of_subjects_say_nothing_and_do_not_stay) {
     shell_run(s, "! pgrep -f \"jsonl $PWD/v\"");
     EXPECT_CODE(s, 0);
   }
-  shell_run(s, "$M verify --timeout %d --claims bounded --subjects fatal/babbles,host/reverse " CASE32, limit_here(s));
+  shell_run(s, "$M verify -v --timeout %d --claims bounded --subjects fatal/babbles,host/reverse " CASE32, limit_here(s));
   EXPECT_CODE(s, 99);
   expect_row(s, "fatal/babbles", "bounded", 0, 1);
   expect_row(s, "host/reverse", "bounded", 1, 0);
@@ -230,7 +232,7 @@ Test(supervise, children_of_subjects_say_nothing_and_do_not_stay) {
 Test(supervise, a_process_that_dies_when_all_is_told_is_not_green) {
   struct shell *s = shell_open();
   shell_run(s,
-            "$M verify --claims bounded,replays --subjects fatal/dies_at_the_end,host/reverse --jsonl r.jsonl " CASES);
+            "$M verify -v --claims bounded,replays --subjects fatal/dies_at_the_end,host/reverse --jsonl r.jsonl " CASES);
   EXPECT_CODE(s, 99);
   expect_text(s, "\n9 held, 0 refuted, 0 skipped\n");
   expect_text(s, "fatal/dies_at_the_end on host: after all was judged, at exit or in a destructor: the process that it ran in ");
@@ -247,7 +249,7 @@ Test(supervise, a_process_that_dies_when_all_is_told_is_not_green) {
 /* Whoever started us may have no interest in children; we have. */
 Test(supervise, children_are_heard_of_whatever_the_parent_ignores) {
   struct shell *s = shell_open();
-  shell_run(s, "timeout -s KILL 60 env --ignore-signal=CHLD $M verify --subjects host/reverse,fatal/crashes " CASES);
+  shell_run(s, "timeout -s KILL 60 env --ignore-signal=CHLD $M verify -v --subjects host/reverse,fatal/crashes " CASES);
   EXPECT_CODE(s, 99);
   expect_row(s, "host/reverse", "fresh_process", 3, 0);
   shell_close(s);
@@ -256,7 +258,7 @@ Test(supervise, children_are_heard_of_whatever_the_parent_ignores) {
 Test(supervise, a_signal_that_was_blocked_at_the_start_ends_a_run) {
   struct shell *s = shell_open();
   shell_run(s,
-            "export FOLD_SEEN=$PWD/seen; timeout -s KILL 60 env --block-signal=TERM $M verify --timeout 1000 --claims bounded "
+            "export FOLD_SEEN=$PWD/seen; timeout -s KILL 60 env --block-signal=TERM $M verify -v --timeout 1000 --claims bounded "
             "--subjects fatal/hangs " CASES " & p=$!; " AWAIT_HANG
             "kill $(cat /proc/$p/task/$p/children); wait $p");
   EXPECT_CODE(s, 99);
@@ -267,9 +269,9 @@ Test(supervise, a_signal_that_was_blocked_at_the_start_ends_a_run) {
 /* In a debugger's hands nobody stands between it and the subject. */
 Test(supervise, in_process_a_crash_is_the_commands_own) {
   struct shell *s = shell_open();
-  shell_run(s, "$M verify --in-process --subjects fatal/is_killed " CASES);
+  shell_run(s, "$M verify -v --in-process --subjects fatal/is_killed " CASES);
   EXPECT_CODE(s, 128 + SIGKILL);
-  shell_run(s, "$M verify --in-process --subjects host/sequential " CASES);
+  shell_run(s, "$M verify -v --in-process --subjects host/sequential " CASES);
   EXPECT_CODE(s, 0);
   shell_close(s);
 }

@@ -256,7 +256,7 @@ class Result:
         if self.left_out:
             reason = next(r["reason"] for r in self.judgements if r.get("reason", "").startswith(LEFT_OUT))
             lines.append(f"  {reason}: {', '.join(f'{n} cases of {claim}' for claim, n in self.left_out.items())}")
-        lines.append(f"  replay: {self.replay(record)}")
+        lines.append(f"  reproduce: {self.replay(record)}")
         if self.counts["broken"] and record["subject"] in self.tracebacks:
             lines.append(self.tracebacks[record["subject"]].rstrip())
         return "\n".join(lines)

@@ -60,6 +60,12 @@ int fold_bits_digits(enum fold_dtype dtype) {
   return fold_format_of(fold_accumulator_of(dtype)).precision * 30103 / 100000 + 2;
 }
 
+const char *fold_bits_print_short(enum fold_dtype dtype, uint64_t bits, char text[48]) {
+  snprintf(text, 48, "0x%0*llx (%.*g)", fold_format_of(dtype).bits / 4, (unsigned long long)bits,
+           fold_bits_digits(dtype), fold_bits_to_double(dtype, bits));
+  return text;
+}
+
 const char *fold_bits_print(enum fold_dtype dtype, uint64_t bits, char text[80]) {
   double value = fold_bits_to_double(dtype, bits);
   int digits = fold_bits_digits(dtype);

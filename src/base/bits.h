@@ -226,6 +226,8 @@ int fold_bits_digits(enum fold_dtype dtype);
 
 /* "0x3f800000 (0x1p+0, 1)": the pattern at the format's width, the value in hex and in decimal. */
 const char *fold_bits_print(enum fold_dtype dtype, uint64_t bits, char text[80]);
+/* "0x3f800000 (1)" */
+const char *fold_bits_print_short(enum fold_dtype dtype, uint64_t bits, char text[48]);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 #include "command.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,15 +227,35 @@ void fold_progress_open(struct fold_progress *progress) {
   *progress = (struct fold_progress){.shown = isatty(STDERR_FILENO) == 1, .started = fold_now()};
 }
 
-/* Shows no estimate before something is done, and minutes instead of many seconds. */
+static const double AVERAGED_S = 20;
+
+/* Shows no estimate before a twentieth is done: until then most of the time went into starting up. Cases come from short
+ * to long and back, so an estimate is averaged with those before it, each of which has grown old by now. */
+static void estimate(struct fold_progress *progress, size_t done, size_t all, double now) {
+  if (done == 0 || done * 20 < all) return;
+  const double left = (now - progress->started) * (double)(all - done) / (double)done;
+  const double before = fmax(progress->left - (now - progress->told), 0);
+  progress->left = progress->told > 0 ? before + (left - before) * fmin((now - progress->told) / AVERAGED_S, 1) : left;
+  progress->told = now;
+}
+
+static void print_left(double left) {
+  if (left < 100)
+    fprintf(stderr, ", about %.0f s left", ceil(left / 5) * 5);
+  else
+    fprintf(stderr, ", about %.0f min left", left / 60);
+}
+
 void fold_progress_show(struct fold_progress *progress, size_t done, size_t all, const char *what) {
   double t = fold_now();
   if (!progress->shown || t - progress->last < 0.1) return;
   progress->last = t;
-  double left = done > 0 ? (t - progress->started) * (double)(all - done) / (double)done : 0;
-  fprintf(stderr, "\r\033[K%zu of %zu", done, all);
-  if (done > 0) fprintf(stderr, ", about %.0f %s left", left < 120 ? left : left / 60, left < 120 ? "s" : "min");
-  fprintf(stderr, ": %.60s", what);
+  estimate(progress, done, all, t);
+  fputs("\r\033[K", stderr);
+  if (all > 0) fprintf(stderr, "%zu of %zu", done, all);
+  if (progress->refuted) fprintf(stderr, ", %zu refuted", progress->refuted);
+  if (progress->told > 0) print_left(progress->left);
+  fprintf(stderr, "%s%.36s", all > 0 ? ": " : "", what);
   fflush(stderr);
 }
 

@@ -115,6 +115,8 @@ void fold_leave_interrupt(void);
 struct fold_progress {
   bool shown;
   double started, last;
+  double left, told; /* the estimate of the seconds that are left, and when it was made; 0: none yet */
+  size_t refuted;    /* so far; or 0 */
 };
 void fold_progress_open(struct fold_progress *progress);
 void fold_progress_show(struct fold_progress *progress, size_t done, size_t all, const char *what);

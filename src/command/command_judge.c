@@ -15,13 +15,15 @@
 #include "recorded.h"
 #include "report_lines.h"
 #include "text.h"
+#include "wrap.h"
 
-enum { JSONL = 0x200, FOLDER, BLESS, DIRTY, QUIET = 'q' };
+enum { JSONL = 0x200, FOLDER, BLESS, DIRTY, QUIET = 'q', VERBOSE = 'v' };
 
 static const struct argp_option options[] = {
     {"fixture-folder", FOLDER, "DIR", 0, "the folder of the *.ini files, for cases that no generator makes", 0},
     {"jsonl", JSONL, "FILE", 0, "write a record of each verdict, as JSON lines", 0},
-    {"quiet", QUIET, NULL, 0, "print only the summary, and what contradicts or differs", 0},
+    {"quiet", QUIET, NULL, 0, "print only the last lines, and what is refuted, contradicts or differs", 0},
+    {"verbose", VERBOSE, NULL, 0, "print the table of each subject's claims, and every refuted claim", 0},
     {"bless", BLESS, NULL, 0, "with --golden: keep the results there (see record --bless)", 3},
     {"update", 0, NULL, OPTION_ALIAS, NULL, 3},
     {"dirty", DIRTY, NULL, 0,
@@ -35,6 +37,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case FOLDER: j->folder = arg; return 0;
     case JSONL: j->jsonl = arg; return 0;
     case QUIET: j->quiet = true; return 0;
+    case VERBOSE: j->verbose = true; return 0;
     case BLESS: j->keeping.bless = true; return 0;
     case DIRTY: j->keeping.dirty = true; return 0;
     case ARGP_KEY_INIT: state->child_inputs[0] = &j->keeping; return 0;
@@ -186,6 +189,7 @@ static fold_status judge_files(struct fold_judge *j) {
   fold_seen_sort(&j->seen);
   FOLD_TRY(fold_table_open(&j->table, &j->again.subjects));
   FOLD_TRY(fold_summary_open(&j->summary, &j->again.subjects));
+  FOLD_TRY(fold_smallest_open(&j->smallest, &j->again.subjects));
   j->tables_open = true;
   if (j->keeping.folder) FOLD_TRY(open_goldens(j));
   FOLD_TRY(read_all(j, take, true));
@@ -196,8 +200,9 @@ static int conclude(struct fold_judge *j) {
   size_t total[FOLD_VERDICTS], known;
   char goldens[120], repeated[120];
   fold_table_total(&j->table, false, total, &known);
-  if (!j->quiet) fold_table_print(&j->table, false, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
-  fold_summary_print(&j->summary, &j->table, false, stdout);
+  fold_smallest_print(&j->smallest, j->verbose, FOLD_JUDGE_LINES, stdout);
+  if (j->verbose) fold_table_print(&j->table, false, fold_has_colour(stdout), stdout);
+  if (!j->quiet) fold_summary_print(&j->summary, &j->table, false, j->verbose, stdout);
   if (j->contradictions > FOLD_JUDGE_LINES)
     printf("%d of %zu contradictions shown\n", FOLD_JUDGE_LINES, j->contradictions);
   if (j->foreign > FOLD_JUDGE_LINES) printf("%d of %zu skipped shown\n", FOLD_JUDGE_LINES, j->foreign);
@@ -206,7 +211,7 @@ static int conclude(struct fold_judge *j) {
   printf("%zu results judged, %zu could not be made again, %zu contradictions%s", j->seen.n - j->foreign, j->foreign,
          j->contradictions, known || fold_table_untold(&j->table) ? "\n" : "; ");
   fold_golden_beside(&j->golden, goldens);
-  fold_table_close_line(&j->table, false, goldens, stdout);
+  fold_table_close_line(&j->table, false, goldens, "", stdout);
   if (total[FOLD_REFUTED] || j->contradictions || j->altered) return 1;
   if (total[FOLD_BROKEN] || j->incomplete) return 99;
   if (j->keeping.folder) return fold_golden_exit_code(&j->golden);
@@ -225,6 +230,7 @@ int fold_command_judge(int argc, char **argv, const struct fold_registry *regist
   const int exit_code = status.code == FOLD_OK ? conclude(&j) : fold_print_error(argv[0], status);
   if (j.tables_open) {
     fold_summary_close(&j.summary);
+    fold_smallest_close(&j.smallest);
     fold_table_close(&j.table);
   }
   if (j.golden.options) fold_golden_close(&j.golden);

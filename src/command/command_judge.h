@@ -6,6 +6,7 @@
 #include "command.h"
 #include "report_repeated.h"
 #include "seen.h"
+#include "smallest.h"
 #include "summary.h"
 
 enum { FOLD_JUDGE_LINES = 10 };
@@ -24,7 +25,7 @@ struct fold_judge {
   const char *folder, *jsonl, *program, *path;
   const char **paths;
   size_t n_paths;
-  bool quiet;
+  bool quiet, verbose;
   struct fold_golden_options keeping;
   struct fold_selection selected; /* everything in the records, for the goldens */
   struct fold_golden_run golden;
@@ -34,6 +35,7 @@ struct fold_judge {
   size_t n_figures, figures_room;
   struct fold_table table;
   struct fold_summary summary;
+  struct fold_smallest smallest;
   struct fold_records records;
   bool tables_open;
   json_t *environment; /* of the records that are being read; NULL if they tell none */

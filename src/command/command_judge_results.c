@@ -7,7 +7,6 @@
 #include "command_judge.h"
 #include "known.h"
 #include "recorded.h"
-#include "refutation.h"
 #include "report_lines.h"
 #include "report_text.h"
 
@@ -65,10 +64,8 @@ static void tell(struct judging *g, const struct fold_claim *claim, const struct
   if (j->last && finding->verdict == FOLD_REFUTED) j->last->refuted |= bit;
   fold_table_add(&j->table, told);
   if (g->status.code == FOLD_OK) g->status = fold_summary_add(&j->summary, told);
-  if (finding->verdict == FOLD_REFUTED && !told->known) {
-    struct fold_cell *cell = &j->table.promised[told->subject_index * FOLD_CLAIMS + claim->id];
-    if (cell->shown++ < FOLD_JUDGE_LINES) fold_print_refuted(told, j->program, j->folder, stdout);
-  }
+  if (finding->verdict == FOLD_REFUTED && !told->known && g->status.code == FOLD_OK)
+    g->status = fold_smallest_add(&j->smallest, told, j->program, j->folder);
   if (j->records.file && g->status.code == FOLD_OK) g->status = fold_records_judgement(&j->records, told);
 }
 

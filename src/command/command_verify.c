@@ -2,26 +2,28 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "command_verify_none.h"
 #include "record.h"
-#include "refutation.h"
 #include "replay.h"
 #include "smallest.h"
 #include "summary.h"
 #include "supervise.h"
 #include "table.h"
 #include "unclaimed.h"
+#include "wrap.h"
 
-enum { JSONL = 0x200, STRICT, IN_PROCESS, QUIET = 'q', MOST_LINES = 10 };
+enum { JSONL = 0x200, STRICT, IN_PROCESS, QUIET = 'q', VERBOSE = 'v', MOST_BLOCKS = 10 };
 
 struct verify {
   struct fold_selection_options options;
   const char *jsonl, *program;
-  bool strict, in_process, quiet;
+  const char *folder; /* of fixtures, unless the command finds it by itself: then NULL */
+  bool strict, in_process, quiet, verbose;
   bool apart; /* stderr does not lead to the same place as stdout */
   struct fold_table table;
   struct fold_summary summary;
@@ -42,7 +44,9 @@ static const struct argp_option options[] = {
      "count known defects of third-party libraries as refuted, and fail on a claim about order that held only on "
      "order-insensitive inputs",
      2},
-    {"quiet", QUIET, NULL, 0, "print only the summary; refutations go to standard error", 2},
+    {"quiet", QUIET, NULL, 0, "print only the last line, and what is wrong; refutations go to standard error", 2},
+    {"verbose", VERBOSE, NULL, 0,
+     "print the table of each subject's claims, every refuted claim, all reasons of skips, and what took longest", 2},
     {"in-process", IN_PROCESS, NULL, 0, FOLD_IN_PROCESS_HELP, 2},
     {0},
 };
@@ -61,6 +65,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_ARG:
       fold_option_add_subject(state, &v->options.selection.subjects, &v->options.subjects, arg);
       return 0;
+    case VERBOSE: v->verbose = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
 }
@@ -86,14 +91,10 @@ static const struct argp argp = {
         "Exit codes: 0 all held, 1 refuted, 2 wrong usage, 77 nothing was judged, 99 broken environment. The man page "
         "(man foldproof) and docs/claims.md say how known defects, --strict and --golden change them."};
 
-/* Whether a refutation gets a line: at most ten for each subject and claim; for a run that failed, one for each case,
- * under the first claim. Known defects have lines below the table, and do not use up those of new ones. */
-static bool deserves_line(const struct verify *v, const struct fold_judgement *j) {
-  const struct fold_cell *cell = &v->table.promised[j->subject_index * FOLD_CLAIMS + j->claim->id];
-  size_t known = v->strict ? 0 : cell->known;
-  if (!j->promised || (j->finding.verdict != FOLD_REFUTED && j->finding.verdict != FOLD_BROKEN)) return false;
-  if (j->known && !v->strict) return false;
-  return !j->beside && cell->count[FOLD_REFUTED] - known + cell->count[FOLD_BROKEN] <= MOST_LINES;
+/* Whether it is printed one by one: not a known defect, which has a line below; and of a run that failed one claim. */
+static bool deserves_block(const struct verify *v, const struct fold_judgement *j) {
+  if (!j->promised || (j->known && !v->strict)) return false;
+  return j->finding.verdict == FOLD_REFUTED || (j->finding.verdict == FOLD_BROKEN && !j->beside);
 }
 
 /* Reports at once that records can't be written. Judging goes on, because its table is worth more than the records of
@@ -105,13 +106,18 @@ static void keep_unwritten(struct verify *v, fold_status status) {
   fold_print_error("foldproof verify", status);
 }
 
-/* Prints a refutation to stdout, and to stderr unless both lead to the same terminal, pipe or file, so that readers of
- * either see it, once. */
-static void tell_refuted(struct verify *v, const struct fold_judgement *j) {
-  fold_progress_clear(&v->progress);
-  if (!v->quiet) fold_print_refuted(j, v->program, v->options.selection.folder, stdout);
-  if (v->quiet || v->apart) fold_print_refuted(j, v->program, v->options.selection.folder, stderr);
-  if (j->finding.verdict == FOLD_REFUTED) v->table.promised[j->subject_index * FOLD_CLAIMS + j->claim->id].shown++;
+/* Prints what is refuted to stdout, and to stderr unless both lead to the same terminal, pipe or file, so that readers
+ * of either see it, once. */
+static void print_refuted(const struct verify *v) {
+  if (!v->quiet) fold_smallest_print(&v->smallest, v->verbose, MOST_BLOCKS, stdout);
+  if (v->quiet || v->apart) fold_smallest_print(&v->smallest, v->verbose, MOST_BLOCKS, stderr);
+}
+
+/* Whether no other engine has a subject of that name. */
+static bool is_on_one_engine(const struct fold_registry *registry, const struct fold_subject *subject) {
+  size_t n = 0;
+  for (size_t i = 0; i < registry->n; i++) n += strcmp(registry->subjects[i].name, subject->name) == 0;
+  return n == 1;
 }
 
 static bool leads_elsewhere(void) {
@@ -126,6 +132,7 @@ static fold_status take(void *context, const struct fold_judgement *judged) {
   struct fold_asked asked;
   if (j.finding.verdict == FOLD_REFUTED || j.finding.verdict == FOLD_BROKEN) {
     fold_asked_for(&asked, &j, &v->options.selection, v->strict);
+    asked.one_engine = is_on_one_engine(v->table.registry, j.subject);
     j.asked = &asked;
   }
   if (v->keeping.folder) FOLD_TRY(fold_golden_take(&v->golden, &j));
@@ -135,9 +142,10 @@ static fold_status take(void *context, const struct fold_judgement *judged) {
     fold_unclaimed_add(&v->unclaimed, &j);
   v->judged |= j.promised && j.finding.verdict == FOLD_HELD && fold_judgement_is_asked(&v->options.selection, &j);
   FOLD_TRY(fold_summary_add(&v->summary, &j));
-  if (deserves_line(v, &j)) tell_refuted(v, &j);
-  if (j.promised && j.finding.verdict == FOLD_REFUTED && (!j.known || v->strict))
-    FOLD_TRY(fold_smallest_add(&v->smallest, &j, v->program, v->options.selection.folder));
+  if (deserves_block(v, &j)) {
+    FOLD_TRY(fold_smallest_add(&v->smallest, &j, v->program, v->folder));
+    v->progress.refuted += j.finding.verdict == FOLD_REFUTED;
+  }
   if (v->strict) j.known = false; /* for readers of the record, too */
   if (v->records.file && v->unwritten.code == FOLD_OK) keep_unwritten(v, fold_records_judgement(&v->records, &j));
   return fold_ok();
@@ -209,6 +217,7 @@ static fold_status judge_all(struct verify *v, const struct fold_registry *regis
                                .begin = v->jsonl || v->keeping.folder ? begin : NULL,
                                .sink = &sink,
                                .stop = stop};
+  fold_progress_show(&v->progress, 0, 0, "starting");
   fold_status status = fold_supervise(&job, &v->riddle);
   fold_progress_clear(&v->progress);
   /* what was finished before an interruption is kept; a failure leaves no partial file */
@@ -234,7 +243,7 @@ static int exit_code_of(const struct verify *v) {
 
 /* If a guest claims nothing, few claims are judged. Prints the claims that were not tried, and how to try them; claims
  * that cannot be judged on it are left out. */
-static void print_untried(const struct verify *v) {
+static void put_untried(const struct verify *v, FILE *out) {
   const struct fold_selection *s = &v->options.selection;
   const struct fold_registry *registry = v->table.registry;
   size_t n, said = 0;
@@ -249,19 +258,34 @@ static void print_untried(const struct verify *v) {
   preset &= ~(asked | FOLD_CLAIM(FOLD_STRIDE_INVARIANT) | FOLD_CLAIM(FOLD_MESSAGE_INVARIANT) |
               FOLD_CLAIM(FOLD_WORLD_INVARIANT) | FOLD_CLAIM(FOLD_RANK_AGREEMENT));
   for (size_t k = 0; k < n; k++)
-    if (preset & FOLD_CLAIM(k)) printf("%s%s", said++ ? ", " : "not tried, because not claimed: ", claims[k].name);
-  if (said) puts(" (to try them: --claims reproducible)");
+    if (preset & FOLD_CLAIM(k))
+      fprintf(out, "%s%s", said++ ? ", " : "not tried, because not claimed: ", claims[k].name);
+  if (said) fputs(" (to try them: --claims reproducible)", out);
 }
 
-static void print_table(struct verify *v) {
+static void print_untried(const struct verify *v) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  if (out == NULL) return;
+  put_untried(v, out);
+  if (fclose(out) == 0 && size) fold_put_wrapped(stdout, 0, 2, "%s", text);
+  free(text);
+}
+
+/* The colour of the last line says what the exit code does. */
+static const char *colour_of(int code) { return code == 0 ? FOLD_GREEN : code == 1 ? FOLD_RED : FOLD_YELLOW; }
+
+static void print_outcome(struct verify *v) {
   char goldens[120];
-  if (!v->quiet) fold_table_print(&v->table, v->strict, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
-  if (!v->quiet) fold_smallest_print(&v->smallest, stdout);
-  fold_summary_print(&v->summary, &v->table, v->strict, stdout);
-  print_untried(v);
-  fold_unclaimed_print(&v->unclaimed, stdout);
+  const bool colour = fold_has_colour(stdout);
+  print_refuted(v);
+  if (v->verbose) fold_table_print(&v->table, v->strict, colour, stdout);
+  if (!v->quiet) fold_summary_print(&v->summary, &v->table, v->strict, v->verbose, stdout);
+  if (!v->quiet) print_untried(v);
+  if (!v->quiet) fold_unclaimed_print(&v->unclaimed, stdout);
   fold_golden_beside(&v->golden, goldens);
-  fold_table_close_line(&v->table, v->strict, goldens, stdout);
+  fold_table_close_line(&v->table, v->strict, goldens, colour ? colour_of(exit_code_of(v)) : "", stdout);
 }
 
 static size_t total_held(const struct verify *v) {
@@ -270,7 +294,7 @@ static size_t total_held(const struct verify *v) {
   return total[FOLD_HELD];
 }
 
-/* Prints the table, or why there is none. */
+/* Prints the outcome, or why there is none. */
 static int conclude(struct verify *v, const char *command, bool interrupted) {
   if (fold_table_is_empty(&v->table) && !interrupted) {
     fprintf(stderr, "%s: nothing was judged: the selected subjects, cases and claims have nothing in common:\n",
@@ -279,7 +303,7 @@ static int conclude(struct verify *v, const char *command, bool interrupted) {
     if (v->unwritten.code != FOLD_OK) return fold_exit_code(v->unwritten.code);
     return fold_verify_none_is_guests(v->table.registry, &v->options.selection) ? 77 : 2;
   }
-  print_table(v);
+  print_outcome(v);
   fold_print_error(command, v->riddle);
   const int code = exit_code_of(v);
   if (!interrupted && code == 77 && total_held(v))
@@ -293,7 +317,9 @@ static int conclude(struct verify *v, const char *command, bool interrupted) {
 int fold_command_verify(int argc, char **argv, const struct fold_registry *registry) {
   struct verify v = {.program = program_invocation_name, .apart = leads_elsewhere(), .riddle = fold_ok()};
   fold_selection_defaults(&v.options);
+  const char *found = v.options.selection.folder;
   fold_parse(&argp, argc, argv, &v);
+  if (v.options.selection.folder != found || getenv("FOLDPROOF_FIXTURES")) v.folder = v.options.selection.folder;
   const volatile int *stop = fold_watch_interrupt();
   fold_progress_open(&v.progress);
   fold_status status = fold_selection_open(&v.options, registry);
@@ -310,7 +336,7 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
   if (status.code == FOLD_OK)
     exit_code = conclude(&v, argv[0], *stop != 0);
   else if (v.table.registry && !fold_table_is_empty(&v.table))
-    print_table(&v);
+    print_outcome(&v);
   if (v.keeping.folder) fold_golden_close(&v.golden);
   fold_summary_close(&v.summary);
   fold_smallest_close(&v.smallest);

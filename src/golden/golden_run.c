@@ -9,6 +9,7 @@
 #include "hash.h"
 #include "nearer.h"
 #include "path.h"
+#include "refutation.h"
 #include "replay.h"
 #include "text.h"
 
@@ -134,7 +135,7 @@ static void print_replay(const struct fold_golden_run *run, const struct fold_ju
   replay.claim = NULL;
   replay.golden = run->options->folder;
   replay.library = run->options->library;
-  fputs("  replay: ", stdout);
+  fputs(FOLD_REPRODUCE, stdout);
   fold_put_replay(&replay, stdout);
   putchar('\n');
 }

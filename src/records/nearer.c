@@ -39,7 +39,7 @@ const char *fold_nearer_print(const struct fold_nearer *n, const char *first, co
   if (n->apart == 0)
     snprintf(apart, sizeof apart, "the other zero; ");
   else if (n->apart != UINT64_MAX)
-    snprintf(apart, sizeof apart, "%llu pattern%s apart; ", (unsigned long long)n->apart, n->apart == 1 ? "" : "s");
+    snprintf(apart, sizeof apart, "%llu float%s apart; ", (unsigned long long)n->apart, n->apart == 1 ? "" : "s");
   const char *who = n->nearer < 0 ? "both are as near" : n->nearer ? second : first;
   snprintf(text, 200, "%serrors %.3g and %.3g ulps: %.60s%s to the exact result", apart, n->ulps[0], n->ulps[1], who,
            n->nearer < 0 ? "" : " is nearer");

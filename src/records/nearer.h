@@ -13,7 +13,7 @@ struct fold_nearer {
 };
 void fold_nearer_ask(struct fold_nearer *nearer, const struct fold_truth *truth, enum fold_dtype dtype, uint64_t a,
                      uint64_t b);
-/* "3 patterns apart; errors 0.21 and 2.8 ulps: `first` is nearer to the exact result" */
+/* "3 floats apart; errors 0.21 and 2.8 ulps: `first` is nearer to the exact result" */
 const char *fold_nearer_print(const struct fold_nearer *nearer, const char *first, const char *second, char text[200]);
 
 #endif

@@ -2,31 +2,52 @@
 #include "refutation.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bits.h"
 #include "replay.h"
+#include "wrap.h"
 
-/* Prints what is known of a refuted peer, and why that does not excuse it here. */
-static void print_fact(const struct fold_judgement *j, FILE *out) {
+static char *text_of(const struct fold_judgement *j, void (*print)(const struct fold_judgement *, FILE *)) {
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  if (out == NULL) return NULL;
+  print(j, out);
+  if (fclose(out) == 0) return text;
+  free(text);
+  return NULL;
+}
+
+/* What is known of a refuted peer, and why that does not excuse it here. */
+static void put_fact(const struct fold_judgement *j, FILE *out) {
   char version[64];
   fold_peer_version(j->subject, version);
   if (j->version) snprintf(version, sizeof version, "%s", j->version);
   if (j->fact == NULL) {
-    fprintf(out, "  new: not known of %s\n", version);
+    fprintf(out, "new: not known of %s", version);
     return;
   }
-  fprintf(out, "  known of");
+  fprintf(out, "known of");
   for (size_t i = 0; i < sizeof j->fact->seen / sizeof *j->fact->seen && j->fact->seen[i].first; i++) {
     const struct fold_versions *span = &j->fact->seen[i];
     fprintf(out, "%s %s", i ? "," : "", span->first);
     if (strcmp(span->first, span->last) != 0) fprintf(out, " to %s", span->last);
   }
-  fprintf(out, ": %s; %s %s\n", j->fact->what, j->known ? "this is" : "but this is", version);
+  fprintf(out, ": %s; %s %s", j->fact->what, j->known ? "this is" : "but this is", version);
 }
 
-/* Prints the distance of two results in patterns, where that is meaningful: not across zero, where the number would be
- * nearly all patterns of the format, nor to an infinity or a NaN. */
+/* Prints in wrapped lines, without the first bytes, what `put` writes. */
+static void print_wrapped(const struct fold_judgement *j, void (*put)(const struct fold_judgement *, FILE *),
+                          size_t without, FILE *out) {
+  char *text = text_of(j, put);
+  if (text && strlen(text) > without) fold_put_wrapped(out, 2, 4, "%s", text + without);
+  free(text);
+}
+
+/* Prints the distance of two results in floats, where that is meaningful: not across zero, where the number would be
+ * nearly all numbers of the format, nor to an infinity or a NaN. */
 static void print_distance(enum fold_dtype dtype, uint64_t got, uint64_t want, FILE *out) {
   const enum fold_class classes[] = {fold_bits_class(dtype, got), fold_bits_class(dtype, want)};
   if (classes[0] == FOLD_NAN || classes[1] == FOLD_NAN || got == want) return;
@@ -36,7 +57,7 @@ static void print_distance(enum fold_dtype dtype, uint64_t got, uint64_t want, F
            classes[1] != FOLD_ZERO)
     fputs(", of the other sign", out);
   else if (classes[0] != FOLD_INFINITE && classes[1] != FOLD_INFINITE)
-    fprintf(out, ", %llu pattern%s apart", (unsigned long long)fold_bits_distance(dtype, got, want),
+    fprintf(out, ", %llu float%s apart", (unsigned long long)fold_bits_distance(dtype, got, want),
             fold_bits_distance(dtype, got, want) == 1 ? "" : "s");
 }
 
@@ -67,53 +88,88 @@ void fold_print_of_bound(double fraction, FILE *out) {
     fprintf(out, "%s %s the bound", fold_print_fraction(fraction, text), fraction > 1 ? "times" : "of");
 }
 
-static void print_case(const struct fold_judgement *j, FILE *out) {
-  fprintf(out, "%s, %zu x %zu", j->c->name, j->c->rows, j->c->cols);
-  if (j->c->source.generator) fprintf(out, ", seed %llu", (unsigned long long)j->c->source.seed);
-}
-
 static void print_replay(const struct fold_judgement *j, const char *program, const char *folder, FILE *out) {
   const struct fold_replay replay = fold_replay_of(j, program, folder);
   if (!fold_replay_can_run(&replay.asked, j->subject->guest != NULL)) return;
-  fputs("  replay: ", out);
+  fputs(FOLD_REPRODUCE, out);
   fold_put_replay(&replay, out);
   fputc('\n', out);
 }
 
 /* The subject's run or the environment failed, so nothing is known about the claim. */
 static void print_broken(const struct fold_judgement *j, FILE *out) {
-  fprintf(out, "BROKEN: %s on %s, ", j->subject->name, fold_engine_name(j->subject->engine));
-  print_case(j, out);
-  if (j->claim == NULL) {
-    fprintf(out, ": %s: it has no result there\n", j->finding.reason);
-    return;
-  }
-  const char *others = j->after ? "no further claim" : "no claim";
-  fprintf(out, ": %s: %s %s judged there\n", j->finding.reason, j->got ? j->claim->name : others,
-          j->got ? "is not" : "is");
+  const struct fold_subject *s = j->subject;
+  const char *engine = fold_engine_name(s->engine), *others = j->after ? "no further claim" : "no claim";
+  if (j->claim == NULL)
+    fold_put_wrapped(out, 0, 2, "BROKEN: %s on %s, %s: %s: it has no result there", s->name, engine, j->c->name,
+                     j->finding.reason);
+  else
+    fold_put_wrapped(out, 0, 2, "BROKEN: %s on %s, %s: %s: %s %s judged there", s->name, engine, j->c->name,
+                     j->finding.reason, j->got ? j->claim->name : others, j->got ? "is not" : "is");
 }
 
-void fold_print_refuted(const struct fold_judgement *j, const char *program, const char *folder, FILE *out) {
+static void print_head(const struct fold_judgement *j, FILE *out) {
   const struct fold_finding *f = &j->finding;
   if (f->verdict == FOLD_BROKEN) {
     print_broken(j, out);
-    print_replay(j, program, folder, out);
     return;
   }
-  char got[80], want[80];
-  fprintf(out, "REFUTED: %s on %s violates %s: ", j->subject->name, fold_engine_name(j->subject->engine),
-          j->claim->name);
-  print_case(j, out);
-  if (f->compared) {
-    const enum fold_dtype dtype = fold_subject_result(j->subject, j->c->dtype);
-    fprintf(out, ", row %zu: got %s%s%s, want %s", f->row, dtype == j->c->dtype ? "" : fold_dtype_name(dtype),
-            dtype == j->c->dtype ? "" : " ", fold_bits_print(dtype, f->got, got),
-            fold_bits_print(dtype, f->want, want));
-    print_distance(dtype, f->got, f->want, out);
-  }
+  fold_put_wrapped(out, 0, 2, "REFUTED: %s on %s violates %s: %s", j->subject->name,
+                   fold_engine_name(j->subject->engine), j->claim->name, j->c->name);
+  fold_put_wrapped(out, 2, 4, "%s%s%s", f->reason, f->sides[0] ? "; " : "", f->sides);
+}
+
+/* "row 0: got 0x3f800001 (1.00000012), want 0x3f800000 (1)" */
+static void put_row(const struct fold_judgement *j, FILE *out) {
+  const struct fold_finding *f = &j->finding;
+  const enum fold_dtype dtype = fold_subject_result(j->subject, j->c->dtype);
+  char got[48], want[48];
+  const bool other = dtype != j->c->dtype;
+  if (!f->compared) return;
+  fprintf(out, "row %zu: got %s%s%s, want %s", f->row, other ? fold_dtype_name(dtype) : "", other ? " " : "",
+          fold_bits_print_short(dtype, f->got, got), fold_bits_print_short(dtype, f->want, want));
+}
+
+/* ", 1 float apart, 1 ulps, 2 times the bound" */
+static void put_distance(const struct fold_judgement *j, FILE *out) {
+  const struct fold_finding *f = &j->finding;
+  if (f->compared) print_distance(fold_subject_result(j->subject, j->c->dtype), f->got, f->want, out);
   print_error(j, out);
-  fprintf(out, ": %s%s%s\n", f->reason, f->sides[0] ? "; " : "", f->sides);
-  if (j->change) fprintf(out, "  order: %s\n", j->change->text);
-  if (j->subject->peer) print_fact(j, out);
+}
+
+static void print_rest(const struct fold_judgement *j, FILE *out) {
+  if (j->finding.verdict == FOLD_BROKEN) return;
+  print_wrapped(j, put_row, 0, out);
+  print_wrapped(j, put_distance, strlen(", "), out);
+  if (j->subject->peer) print_wrapped(j, put_fact, 0, out);
+}
+
+void fold_print_order_change(const char *text, const char *on, FILE *out) {
+  fold_put_wrapped(out, 2, 4, "order%s%s: %s", *on ? " on " : "", on, text);
+}
+
+void fold_print_refuted(const struct fold_judgement *j, const char *program, const char *folder, FILE *out) {
+  print_head(j, out);
+  if (j->change && j->finding.verdict != FOLD_BROKEN) fold_print_order_change(j->change->text, "", out);
+  print_rest(j, out);
   print_replay(j, program, folder, out);
+}
+
+fold_status fold_refutation_keep(struct fold_refutation *r, const struct fold_judgement *j, const char *program,
+                                 const char *folder) {
+  size_t size;
+  fold_refutation_free(r);
+  r->head = text_of(j, print_head);
+  r->rest = text_of(j, print_rest);
+  FILE *out = open_memstream(&r->replay, &size);
+  if (out) print_replay(j, program, folder, out);
+  const bool whole = out && fclose(out) == 0 && r->head && r->rest && r->replay;
+  return whole ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a refutation");
+}
+
+void fold_refutation_free(struct fold_refutation *r) {
+  free(r->head);
+  free(r->rest);
+  free(r->replay);
+  *r = (struct fold_refutation){0};
 }

@@ -1,4 +1,4 @@
-/* refutation.h: prints what is refuted or broken: a line, and the command that replays that case alone. */
+/* refutation.h: prints what is refuted or broken: what, on which case, why, the numbers, and the command that repeats it. */
 #ifndef FOLD_REFUTATION_H
 #define FOLD_REFUTATION_H
 
@@ -6,9 +6,22 @@
 
 #include "runner.h"
 
-/* Prints the judgement's line, and below it the command that replays it as it was asked for. `program` is how the user
- * calls the command. */
+/* What begins the line with the command that repeats a case. */
+#define FOLD_REPRODUCE "  reproduce: "
+
+/* Prints a judgement: the claim and the case, the reason, how the order changed, the numbers, and the command that
+ * repeats the case as it was asked for. `program` is how the user calls the command. */
 void fold_print_refuted(const struct fold_judgement *judgement, const char *program, const char *folder, FILE *out);
+/* How the order of additions changed, on the case `on` ("": the one that the lines before are about). */
+void fold_print_order_change(const char *text, const char *on, FILE *out);
+
+/* The same lines, kept to be printed later: `head` up to the reason, `rest` from the numbers on, `replay` the last. */
+struct fold_refutation {
+  char *head, *rest, *replay;
+};
+fold_status fold_refutation_keep(struct fold_refutation *refutation, const struct fold_judgement *judgement,
+                                 const char *program, const char *folder);
+void fold_refutation_free(struct fold_refutation *refutation);
 
 /* A fraction of a bound, with three digits. One that would be rounded to 1 shows its distance from 1: "1+3e-08". */
 const char *fold_print_fraction(double fraction, char text[32]);

@@ -58,6 +58,8 @@ void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *j, co
   fold_asked_world(asked, j->subject->engine, selection);
   asked->strict = strict && j->known;
   asked->finite = selection->finite;
+  asked->usual_set =
+      j->c->set == FOLD_SET_DEFAULT || (j->c->set == FOLD_SET_GUESTS && json_array_size(asked->guests) > 0);
   if (j->claim->id == FOLD_RUN_TO_RUN && selection->repeats != FOLD_REPEATS) asked->repeats = selection->repeats;
   if (j->claim->id == FOLD_SAME_BITS_AS) asked->twin = selection->twin;
   if (j->claim->id == FOLD_ACCURATE_AS) asked->accurate_as = selection->accurate_as;
@@ -150,14 +152,14 @@ void fold_put_replay(const struct fold_replay *r, FILE *out) {
   }
   add_guests(&options, r->asked.guests);
   fold_options_add_job(&options, &(struct fold_job){.subjects = said(r->subject),
-                                                    .engine = said(r->engine),
+                                                    .engine = r->asked.one_engine ? NULL : said(r->engine),
                                                     .claims = said(r->claim),
                                                     .probe = r->probe,
                                                     .npy = &r->npy,
                                                     .n_npy = said(r->npy) != NULL,
                                                     .op = said(r->op),
                                                     .folder = said(r->folder),
-                                                    .set = r->fixtures ? "all" : NULL,
+                                                    .set = r->fixtures && !r->asked.usual_set ? "all" : NULL,
                                                     .fixtures = said(r->fixtures)});
   add_asked(&options, r, repeats, ranks);
   add_said(&options, "--golden", r->golden);

@@ -12,6 +12,8 @@
 struct fold_asked {
   unsigned repeats;
   bool strict, finite;
+  bool one_engine,
+      usual_set; /* the subject is on no other engine; the case is in the set that verify takes by default */
   const char *ranks, *launch, *timeout, *around, *twin, *accurate_as, *ulps;
   const char *python; /* the line of Python that judges a callable's case again */
   const json_t

@@ -1,30 +1,37 @@
-/* smallest.h: the smallest counterexample of each subject and claim. Cases come in the order of fixtures, so that the first
- * one may be an input of thousands of terms, where one of five shows the fault as well.
+/* smallest.h: for each subject and claim the smallest case on which it is refuted, and the smallest on which it broke.
+ * Cases come in the order of fixtures, so that the first one may be an input of thousands of terms, where one of five
+ * shows the fault as well.
  */
 #ifndef FOLD_SMALLEST_H
 #define FOLD_SMALLEST_H
 
 #include <stdio.h>
 
-#include "runner.h"
+#include "refutation.h"
 
 struct fold_smallest_of {
-  char *text; /* of its refutation */
-  size_t terms, rows;
-  bool first; /* it is the claim's first refutation */
+  size_t n;           /* cases; 0: none */
+  size_t terms, rows; /* of the smallest */
+  struct fold_refutation text;
+  char *name, *order, *order_on; /* its name; how the order of additions changed, and on which case; or NULL */
 };
 
 struct fold_smallest {
   const struct fold_registry *registry;
-  struct fold_smallest_of *of; /* registry->n x FOLD_CLAIMS */
+  struct fold_smallest_of *refuted, *broken; /* registry->n x FOLD_CLAIMS each */
 };
 
 fold_status fold_smallest_open(struct fold_smallest *smallest, const struct fold_registry *registry);
 void fold_smallest_close(struct fold_smallest *smallest);
-/* Keeps a refutation if it is the smallest yet; program and folder as for fold_print_refuted. */
+/* Counts what is refuted or broken, and keeps it if it is the smallest yet; program and folder as for
+ * fold_print_refuted. */
 fold_status fold_smallest_add(struct fold_smallest *smallest, const struct fold_judgement *judgement,
                               const char *program, const char *folder);
-/* Prints those that are smaller than the first refutation of their claim: values first, then order, traces last. */
-void fold_smallest_print(const struct fold_smallest *smallest, FILE *out);
+/* How many are refuted or broken: subjects times claims. */
+size_t fold_smallest_count(const struct fold_smallest *smallest);
+/* Prints of each subject what broke, and its first refuted claim, in lines as fold_print_refuted has them, with the
+ * other claims that are refuted: claims about values first, then order, traces last. At most `most` such blocks; or
+ * with `every` one for each claim. */
+void fold_smallest_print(const struct fold_smallest *smallest, bool every, size_t most, FILE *out);
 
 #endif

@@ -6,9 +6,10 @@
 
 #include "counts.h"
 #include "list.h"
+#include "wrap.h"
 
-/* Further, rarer reasons are counted together. */
-enum { MOST_REASONS = 12 };
+/* Further, rarer reasons are counted together, and so are further notes. */
+enum { FEW_REASONS = 3, MOST_REASONS = 12, FEW_NOTES = 3 };
 /* Subjects and cases that took less are not shown. */
 static const double NOTABLE_S = 0.1;
 
@@ -73,13 +74,15 @@ static void keep_off(struct fold_off *off, const struct fold_judgement *j) {
   snprintf(off->name, sizeof off->name, "%s", j->c->name);
 }
 
-static void print_off(const struct fold_summary *summary, FILE *out) {
+static void print_off(const struct fold_summary *summary, bool verbose, FILE *out) {
+  size_t notes = 0;
   for (size_t i = 0; i < summary->registry->n; i++)
-    if (summary->off[i].ulps > 0)
-      fprintf(out,
-              "note: %s is up to %.2g ulps off on well-conditioned sums (%s): within the worst case over all orders; "
-              "--accurate-as host/pairwise or --ulps N refutes this\n",
-              summary->registry->subjects[i].name, summary->off[i].ulps, summary->off[i].name);
+    if (summary->off[i].ulps > 0 && (notes++ < FEW_NOTES || verbose))
+      fold_put_wrapped(out, 0, 2,
+                       "note: %s is up to %.2g ulps off on well-conditioned sums (%s): within the worst case over all "
+                       "orders; --accurate-as host/pairwise or --ulps N refutes this",
+                       summary->registry->subjects[i].name, summary->off[i].ulps, summary->off[i].name);
+  if (notes > FEW_NOTES && !verbose) fprintf(out, "note: so are %zu more subjects (-v)\n", notes - FEW_NOTES);
 }
 
 fold_status fold_summary_add(struct fold_summary *summary, const struct fold_judgement *j) {
@@ -91,7 +94,7 @@ fold_status fold_summary_add(struct fold_summary *summary, const struct fold_jud
 static void print_claims(const struct fold_table *table, bool strict, FILE *out) {
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
-  fprintf(out, "%-24s %8s %8s %8s %8s\n", "all subjects", "held", "refuted", "skipped", "idle");
+  fprintf(out, "%-24s %7s %7s %7s %7s\n", "all subjects", "held", "refuted", "skipped", "insens.");
   for (size_t k = 0; k < n; k++) {
     size_t count[FOLD_VERDICTS] = {0}, known = 0, idle = 0;
     char of_held[24] = "-";
@@ -102,7 +105,7 @@ static void print_claims(const struct fold_table *table, bool strict, FILE *out)
     }
     if (fold_counts_all(count) + known == 0) continue;
     if (claims[k].by_order) snprintf(of_held, sizeof of_held, "%zu", idle);
-    fprintf(out, "  %-22s %8zu %8zu %8zu %8s", claims[k].name, count[FOLD_HELD], count[FOLD_REFUTED],
+    fprintf(out, "  %-22s %7zu %7zu %7zu %7s", claims[k].name, count[FOLD_HELD], count[FOLD_REFUTED],
             count[FOLD_SKIPPED], of_held);
     if (count[FOLD_BROKEN]) fprintf(out, "  %zu broken", count[FOLD_BROKEN]);
     fputc('\n', out);
@@ -114,42 +117,68 @@ static int most_first(const void *a, const void *b) {
   return x->n != y->n ? (x->n < y->n) - (x->n > y->n) : strcmp(x->reason, y->reason);
 }
 
-static void print_skips(struct fold_summary *summary, FILE *out) {
+static void print_skips(struct fold_summary *summary, bool verbose, FILE *out) {
+  const size_t most = verbose ? MOST_REASONS : FEW_REASONS;
   size_t rest = 0;
   if (summary->n_skips == 0) return;
   qsort(summary->skip, summary->n_skips, sizeof *summary->skip, most_first);
   fputs("skipped, by reason\n", out);
   for (size_t i = 0; i < summary->n_skips; i++)
-    if (i < MOST_REASONS)
-      fprintf(out, "  %8zu  %s\n", summary->skip[i].n, summary->skip[i].reason);
+    if (i < most || summary->n_skips == most + 1)
+      fold_put_wrapped(out, 2, 4, "%zu: %s", summary->skip[i].n, summary->skip[i].reason);
     else
       rest += summary->skip[i].n;
-  if (rest) fprintf(out, "  %8zu  for %zu other reasons\n", rest, summary->n_skips - MOST_REASONS);
+  if (rest) fprintf(out, "  %zu: %zu other reasons%s\n", rest, summary->n_skips - most, verbose ? "" : " (-v)");
 }
 
-static void print_slowest(struct fold_summary *summary, FILE *out) {
-  bool said = false;
+/* How much of what held says little of the order. */
+static void print_insensitive(const struct fold_table *table, FILE *out) {
+  size_t insensitive = 0, sensitive = 0;
+  for (size_t i = 0; i < table->registry->n * FOLD_CLAIMS; i++) {
+    insensitive += table->promised[i].idle;
+    sensitive += table->promised[i].telling;
+  }
+  if (insensitive)
+    fold_put_wrapped(out, 0, 2, "about order: %zu of %zu that held are on order-insensitive inputs", insensitive,
+                     insensitive + sensitive);
+}
+
+static void put_slowest_subjects(struct fold_summary *summary, FILE *out) {
   for (int line = 0; line < FOLD_SLOWEST; line++) {
     size_t worst = 0;
     for (size_t i = 1; i < summary->registry->n; i++)
       if (summary->seconds[i] > summary->seconds[worst]) worst = i;
     if (summary->registry->n == 0 || summary->seconds[worst] < NOTABLE_S) break;
     const struct fold_subject *subject = &summary->registry->subjects[worst];
-    fprintf(out, "%s%s on %s %.1f s", said ? ", " : "slowest subjects: ", subject->name,
-            fold_engine_name(subject->engine), summary->seconds[worst]);
+    fprintf(out, "%s%s on %s %.1f s", line ? ", " : "", subject->name, fold_engine_name(subject->engine),
+            summary->seconds[worst]);
     summary->seconds[worst] = 0;
-    said = true;
   }
-  if (said) fputc('\n', out);
-  keep_slow(summary);
-  for (int i = 0; i < FOLD_SLOWEST && summary->slow[i].seconds >= NOTABLE_S; i++)
-    fprintf(out, "%s%s %.1f s", i ? ", " : "slowest cases: ", summary->slow[i].name, summary->slow[i].seconds);
-  if (summary->slow[0].seconds >= NOTABLE_S) fputc('\n', out);
 }
 
-void fold_summary_print(struct fold_summary *summary, const struct fold_table *table, bool strict, FILE *out) {
-  print_claims(table, strict, out);
-  print_skips(summary, out);
-  print_off(summary, out);
-  print_slowest(summary, out);
+static void put_slowest_cases(struct fold_summary *summary, FILE *out) {
+  keep_slow(summary);
+  for (int i = 0; i < FOLD_SLOWEST && summary->slow[i].seconds >= NOTABLE_S; i++)
+    fprintf(out, "%s%s %.1f s", i ? ", " : "", summary->slow[i].name, summary->slow[i].seconds);
+}
+
+static void print_slowest(struct fold_summary *summary, const char *what, void (*put)(struct fold_summary *, FILE *),
+                          FILE *out) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *into = open_memstream(&text, &size);
+  if (into == NULL) return;
+  put(summary, into);
+  if (fclose(into) == 0 && size) fold_put_wrapped(out, 0, 2, "slowest %s: %s", what, text);
+  free(text);
+}
+
+void fold_summary_print(struct fold_summary *summary, const struct fold_table *table, bool strict, bool verbose,
+                        FILE *out) {
+  if (verbose) print_claims(table, strict, out);
+  print_skips(summary, verbose, out);
+  print_off(summary, verbose, out);
+  if (verbose) print_slowest(summary, "subjects", put_slowest_subjects, out);
+  if (verbose) print_slowest(summary, "cases", put_slowest_cases, out);
+  print_insensitive(table, out);
 }

@@ -1,4 +1,5 @@
-/* summary.h: shows a run on one screen: each claim over all subjects, the reasons of skips, and what took longest.
+/* summary.h: shows a run on one screen: the reasons of skips, and how much held on order-insensitive inputs; and if
+ * verbose each claim over all subjects, and what took longest.
  *
  * Times are wall-clock times from one judgement to the next. They are for people, and go into no record.
  */
@@ -36,6 +37,7 @@ fold_status fold_summary_open(struct fold_summary *summary, const struct fold_re
 void fold_summary_close(struct fold_summary *summary);
 fold_status fold_summary_add(struct fold_summary *summary, const struct fold_judgement *judgement);
 /* Uses the table's counts. The table prints the line "N held, N refuted, N skipped". */
-void fold_summary_print(struct fold_summary *summary, const struct fold_table *table, bool strict, FILE *out);
+void fold_summary_print(struct fold_summary *summary, const struct fold_table *table, bool strict, bool verbose,
+                        FILE *out);
 
 #endif

@@ -8,8 +8,9 @@
 #include "bits.h"
 #include "counts.h"
 #include "refutation.h"
+#include "wrap.h"
 
-enum { MOST_UNTOLD = 10 }; /* subjects */
+enum { FEW_UNTOLD = 3, MOST_UNTOLD = 10 }; /* subjects */
 
 fold_status fold_table_open(struct fold_table *table, const struct fold_registry *registry) {
   size_t cells = registry->n * FOLD_CLAIMS, n_facts;
@@ -128,36 +129,50 @@ static const char *print_fraction(double value, char text[32]) {
   return fold_print_fraction(value, text);
 }
 
-/* "  (threads tried: 1, 2, 16)" */
-static void print_threads(uint64_t mask, FILE *out) {
-  const char *before = "  (threads tried: ";
+/* "threads tried: 1, 2, 16" */
+static void put_threads(uint64_t mask, FILE *out) {
+  const char *before = "threads tried: ";
   for (unsigned n = 0; n < 64; n++)
     if (mask >> n & 1) fprintf(out, "%s%u", before, n), before = ", ";
-  fputc(')', out);
+  fputs("; ", out);
+}
+
+/* What the numbers of a row leave open, each note followed by "; ". */
+static void put_notes(const struct fold_cell *cell, const struct fold_claim *claim, bool strict, FILE *out) {
+  const size_t known = strict ? 0 : cell->known, refuted = cell->count[FOLD_REFUTED] - known;
+  if (cell->count[FOLD_BROKEN]) fprintf(out, "%zu broken; ", cell->count[FOLD_BROKEN]);
+  if (known) fprintf(out, "%zu known; ", known);
+  /* As when a library sets itself up: told apart from what each call leaves. */
+  if (claim->id == FOLD_LEAVES_NO_TRACE && cell->at_first && refuted == 1 && cell->count[FOLD_HELD])
+    fputs("set once, in the first case only; ", out);
+  if (is_untold(cell)) fputs("order-insensitive inputs only; ", out);
+  if (cell->unjudged) fprintf(out, "%zu of %zu rows have %s; ", cell->unjudged, cell->rows, cell->no_bound);
+  if (cell->threads) put_threads(cell->threads, out);
+  if (cell->why[0]) fprintf(out, "%s; ", cell->why);
+}
+
+static void print_notes(const struct fold_cell *cell, const struct fold_claim *claim, bool strict, FILE *out) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *into = open_memstream(&text, &size);
+  if (into == NULL) return;
+  put_notes(cell, claim, strict, into);
+  if (fclose(into) == 0 && size > 2) fold_put_wrapped(out, 4, 4, "%.*s", (int)size - 2, text);
+  free(text);
 }
 
 static void print_cell(const struct fold_cell *cell, const struct fold_claim *claim, bool strict, bool colour,
                        FILE *out) {
   char ulps[20], fraction[32], idle[24] = "-";
-  size_t known = strict ? 0 : cell->known, refuted = cell->count[FOLD_REFUTED] - known;
-  bool red = refuted || cell->count[FOLD_BROKEN];
+  const size_t refuted = cell->count[FOLD_REFUTED] - (strict ? 0 : cell->known);
+  const bool red = colour && (refuted || cell->count[FOLD_BROKEN]);
   if (claim->by_order) snprintf(idle, sizeof idle, "%zu", cell->idle);
-  fprintf(out, "  %s%-22s%s %8zu %8zu %8zu %8s", colour && red ? "\033[31m" : "", claim->name,
-          colour && red ? "\033[0m" : "", cell->count[FOLD_HELD], refuted, cell->count[FOLD_SKIPPED], idle);
+  fprintf(out, "  %s%-22s%s %7zu %7zu %7zu %7s", red ? FOLD_RED : "", claim->name, red ? FOLD_PLAIN_COLOUR : "",
+          cell->count[FOLD_HELD], refuted, cell->count[FOLD_SKIPPED], idle);
   if (cell->cancelled) strcat(number(cell->ulps, ulps), "*");
-  fprintf(out, " %12s %12s", cell->cancelled ? ulps : number(cell->ulps, ulps),
+  fprintf(out, " %10s %10s\n", cell->cancelled ? ulps : number(cell->ulps, ulps),
           print_fraction(cell->fraction, fraction));
-  if (cell->shown && cell->shown < refuted) fprintf(out, "  %zu of %zu shown", cell->shown, refuted);
-  if (cell->count[FOLD_BROKEN]) fprintf(out, "  %zu broken", cell->count[FOLD_BROKEN]);
-  if (known) fprintf(out, "  (%zu known)", known);
-  /* As when a library sets itself up: told apart from what each call leaves. */
-  if (claim->id == FOLD_LEAVES_NO_TRACE && cell->at_first && refuted == 1 && cell->count[FOLD_HELD])
-    fputs("  (set once, in the first case only)", out);
-  if (is_untold(cell)) fputs("  (idle inputs only)", out);
-  if (cell->unjudged) fprintf(out, "  (%zu of %zu rows have %s)", cell->unjudged, cell->rows, cell->no_bound);
-  if (cell->threads) print_threads(cell->threads, out);
-  if (cell->why[0]) fprintf(out, "  (%s)", cell->why);
-  fputc('\n', out);
+  print_notes(cell, claim, strict, out);
 }
 
 /* Whether all claims of a subject were skipped for the same reason: then it shares a line with other subjects. */
@@ -207,9 +222,10 @@ static void print_skipped(const struct fold_table *table, const struct fold_cell
       alike++, skipped += other.count[FOLD_SKIPPED];
     }
     if (!first) continue; /* printed with the first of its kind */
-    fprintf(out, "skipped altogether: %s on %s", subject->name, fold_engine_name(subject->engine));
-    if (alike > 1) fprintf(out, " and %zu more there", alike - 1);
-    fprintf(out, ": %zu verdicts  (%s)\n", skipped, sum.why);
+    char more[48] = "";
+    if (alike > 1) snprintf(more, sizeof more, " and %zu more there", alike - 1);
+    fold_put_wrapped(out, 0, 4, "skipped altogether: %s on %s%s: %zu verdicts (%s)", subject->name,
+                     fold_engine_name(subject->engine), more, skipped, sum.why);
   }
 }
 
@@ -223,7 +239,9 @@ static void print_subjects(const struct fold_table *table, const struct fold_cel
   }
   print_skipped(table, cells, out);
   if (cancelled)
-    fputs("* without sums that cancel: their error is within its bound, but larger than the exact result\n", out);
+    fold_put_wrapped(out, 0, 2,
+                     "* without sums that cancel: their error is within its bound, but larger than the exact "
+                     "result");
 }
 
 static const struct fold_subject *subject_of(const struct fold_registry *registry, const struct fold_fact *fact) {
@@ -236,7 +254,9 @@ static const struct fold_subject *subject_of(const struct fold_registry *registr
 static void print_known(const struct fold_table *table, FILE *out) {
   size_t n;
   const struct fold_fact *facts = fold_facts(&n);
-  fprintf(out, "known defects of third-party libraries, not counted below (--strict counts them as refuted):\n");
+  fold_put_wrapped(out, 0, 2,
+                   "known defects of third-party libraries, not counted below (--strict counts them as "
+                   "refuted):");
   for (size_t i = 0; i < n; i++) {
     const struct fold_tally *tally = &table->tally[i];
     const struct fold_subject *subject = tally->n ? subject_of(table->registry, &facts[i]) : NULL;
@@ -244,56 +264,64 @@ static void print_known(const struct fold_table *table, FILE *out) {
     if (subject == NULL) continue;
     fold_peer_version(subject, version);
     if (*tally->version) snprintf(version, sizeof version, "%s", tally->version);
-    fprintf(out, "  %zu case%s, %s of %s: %s; first in %s\n", tally->n, tally->n == 1 ? "" : "s", subject->name,
-            version, facts[i].what, tally->first);
+    fold_put_wrapped(out, 2, 4, "%zu case%s, %s of %s: %s; first in %s", tally->n, tally->n == 1 ? "" : "s",
+                     subject->name, version, facts[i].what, tally->first);
   }
 }
 
 void fold_table_print(const struct fold_table *table, bool strict, bool colour, FILE *out) {
   size_t probed = 0;
-  fprintf(out, "%-24s %8s %8s %8s %8s %12s %12s\n", "subject and claim", "held", "refuted", "skipped", "idle",
-          "worst ulps", "worst/bound");
+  fprintf(out, "%-24s %7s %7s %7s %7s %10s %10s\n", "subject and claim", "held", "refuted", "skipped", "insens.",
+          "worst ulps", "of bound");
   print_subjects(table, table->promised, strict, colour, out);
   for (size_t i = 0; i < table->registry->n * FOLD_CLAIMS; i++) probed += fold_counts_all(table->probed[i].count);
   if (probed > 0) {
-    fprintf(out, "\nprobed for information: not promised, not counted\n");
+    fprintf(out, "\nprobed for information: not claimed, not counted\n");
     print_subjects(table, table->probed, strict, false, out);
   }
   fputc('\n', out);
 }
 
 static void print_untold(const struct fold_table *table, size_t i, FILE *out) {
-  size_t n;
+  const struct fold_subject *subject = &table->registry->subjects[i];
+  size_t n, size;
   const struct fold_claim *claims = fold_claims(&n);
-  fprintf(out, "  %s on %s:", table->registry->subjects[i].name, fold_engine_name(table->registry->subjects[i].engine));
-  for (size_t k = 0; k < n; k++)
-    if (is_untold(&table->promised[i * FOLD_CLAIMS + k])) fprintf(out, " %s", claims[k].name);
-  fputc('\n', out);
+  char *text = NULL;
+  FILE *into = open_memstream(&text, &size);
+  for (size_t k = 0; into && k < n; k++)
+    if (is_untold(&table->promised[i * FOLD_CLAIMS + k])) fprintf(into, " %s", claims[k].name);
+  if (into && fclose(into) == 0)
+    fold_put_wrapped(out, 2, 4, "%s on %s:%s", subject->name, fold_engine_name(subject->engine), text);
+  free(text);
 }
 
-/* Prints how many promises no input could test, and, where that fails the run, which subjects made them. */
+/* Prints which claims no input could test: of a few subjects, or where that fails the run of more. */
 static void close_untold(const struct fold_table *table, bool strict, FILE *out) {
-  const size_t all = fold_table_untold(table);
+  const size_t all = fold_table_untold(table), most = strict ? MOST_UNTOLD : FEW_UNTOLD;
   size_t shown = 0, subjects = 0;
   if (all == 0) return;
-  fprintf(out, "%zu promise%s about order held on idle inputs alone: each input has the same bits in eight orders%s\n",
-          all, all == 1 ? "" : "s", strict ? ", which --strict refuses" : " (--strict refuses that)");
-  for (size_t i = 0; i < table->registry->n && strict; i++) {
+  fold_put_wrapped(out, 0, 2,
+                   "%zu claim%s about order held on order-insensitive inputs only: on each, eight orders give "
+                   "the same bits%s",
+                   all, all == 1 ? "" : "s", strict ? ", which --strict refuses" : " (--strict refuses that)");
+  for (size_t i = 0; i < table->registry->n; i++) {
     bool untold = false;
     for (size_t k = 0; k < FOLD_CLAIMS; k++) untold |= is_untold(&table->promised[i * FOLD_CLAIMS + k]);
     subjects += untold;
-    if (untold && shown < MOST_UNTOLD) print_untold(table, i, out), shown++;
+    if (untold && shown < most) print_untold(table, i, out), shown++;
   }
   if (subjects > shown) fprintf(out, "  and %zu more subjects\n", subjects - shown);
 }
 
-void fold_table_close_line(const struct fold_table *table, bool strict, const char *beside, FILE *out) {
+void fold_table_close_line(const struct fold_table *table, bool strict, const char *beside, const char *colour,
+                           FILE *out) {
   size_t total[FOLD_VERDICTS], known;
   fold_table_total(table, strict, total, &known);
   if (total[FOLD_BROKEN])
-    fprintf(out, "%zu broken: the subject or the environment failed there, nothing was judged\n", total[FOLD_BROKEN]);
+    fold_put_wrapped(out, 0, 2, "%zu broken: the subject or the environment failed there, nothing was judged",
+                     total[FOLD_BROKEN]);
   if (known) print_known(table, out);
   close_untold(table, strict, out);
-  fprintf(out, "%zu held, %zu refuted, %zu skipped%s\n", total[FOLD_HELD], total[FOLD_REFUTED], total[FOLD_SKIPPED],
-          beside);
+  fprintf(out, "%s%zu held, %zu refuted, %zu skipped%s%s\n", colour, total[FOLD_HELD], total[FOLD_REFUTED],
+          total[FOLD_SKIPPED], beside, *colour ? FOLD_PLAIN_COLOUR : "");
 }

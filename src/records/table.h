@@ -8,7 +8,6 @@
 
 struct fold_cell {
   size_t count[FOLD_VERDICTS];
-  size_t shown;          /* refutations that were printed one by one */
   bool at_first;         /* the first verdict was a refutation */
   size_t known;          /* the refuted that are known defects of a library */
   size_t telling, idle;  /* of the held: whether the inputs could tell orders apart (panel.h) */
@@ -42,14 +41,16 @@ void fold_table_add(struct fold_table *table, const struct fold_judgement *judge
 void fold_table_total(const struct fold_table *table, bool strict, size_t total[FOLD_VERDICTS], size_t *known);
 /* Whether nothing was judged or skipped. */
 bool fold_table_is_empty(const struct fold_table *table);
-/* How many promises about order held on idle inputs alone. */
+/* How many claims about order held on order-insensitive inputs only. */
 size_t fold_table_untold(const struct fold_table *table);
 /* How many claims that were not promised were judged. */
 size_t fold_table_probed(const struct fold_table *table);
 /* Prints each subject's claims, and below them the subjects that were skipped altogether. */
 void fold_table_print(const struct fold_table *table, bool strict, bool colour, FILE *out);
-/* Prints what is broken, a line for each known defect that was seen again, the promises that no input could test, and
- * the closing line "N held, N refuted, N skipped", followed by `beside` (other counts; "": none). */
-void fold_table_close_line(const struct fold_table *table, bool strict, const char *beside, FILE *out);
+/* Prints what is broken, a line for each known defect that was seen again, the claims that no input could test, and
+ * the closing line "N held, N refuted, N skipped", followed by `beside` (other counts; "": none), in a colour of wrap.h
+ * ("": none). */
+void fold_table_close_line(const struct fold_table *table, bool strict, const char *beside, const char *colour,
+                           FILE *out);
 
 #endif

@@ -437,7 +437,7 @@ class Replays(unittest.TestCase):
     def test_function_of_the_main_program(self):
         lines = "import numpy as np\ndef mine(x):\n    return np.nextafter(x.sum(-1), np.float32(9e9))\n"
         said = self.pasted("import foldproof; foldproof.verify(mine, claims='correctly_rounded', fixtures='uniform/f32/sum/4x16384/*', like='numpy')", lines)
-        replay = next(line for line in said.splitlines() if "replay: " in line).split("replay: ")[1]
+        replay = next(line for line in said.splitlines() if "reproduce: " in line).split("reproduce: ")[1]
         self.assertIn("foldproof.verify(mine, ", replay)
         self.assertIn("correctly_rounded is refuted", self.pasted(replay, lines))
 
@@ -448,7 +448,7 @@ class Replays(unittest.TestCase):
         self.assertTrue(replay.endswith(")  # fn: your callable, of which no text was found"), replay)
 
     def told_by(self, said):
-        return next(line for line in said.splitlines() if "replay: " in line).split("replay: ")[1]
+        return next(line for line in said.splitlines() if "reproduce: " in line).split("reproduce: ")[1]
 
     def test_two_lambdas_of_one_line(self):
         up, down = lambda x: np.nextafter(x.sum(-1), np.float32(9e9)), lambda x: np.nextafter(x.sum(-1), np.float32(-9e9))

@@ -148,7 +148,7 @@ def run(folder, *options):
     expect(refuted == {"test_random[run_to_run-f32]"} | RAISES, f"{how}: failed are {refuted}")
     expect(set(outcomes) == ids - {"test_skipped[py/nowhere-fresh_process-f32]"}, f"{how}: {set(outcomes) ^ ids}")
     for words in ("1 skipped", "py/test_random: run_to_run is refuted on uniform/", "no new process can import it",
-                  "replay: import foldproof, test_it; foldproof.verify(test_it.test_random.foldproof_callable, ",
+                  "reproduce: import foldproof, test_it; foldproof.verify(test_it.test_random.foldproof_callable, ",
                   "RuntimeError: out of order", 'raise RuntimeError("out of order")'):
         expect(words in done.stdout, f"{how}: it does not say {words!r}")
     expect("_verify.py" not in done.stdout and "pytest_plugin.py" not in done.stdout, f"{how}: it shows the harness's own frames")

@@ -79,7 +79,7 @@ def check_rows(cases):
     assert "goldens: 3 held, 0 differ" in foldproof.golden(halves, "of_rows", **cases)
     said = raised(foldproof.Differs, last_else, "of_rows", **cases)
     assert re.search(r"DIFFERS FROM ITS GOLDEN: py/mine on host: normal/f32/sum/1x33/seed1, row 0: another result\n", said) and "17x257" in said, said
-    assert "0 held, 3 differ" in said and "patterns apart" not in said, said
+    assert "0 held, 3 differ" in said and "floats apart" not in said, said
     raised(foldproof.Refuted, lambda x, calls=[]: calls.append(1) or x + len(calls) % 2, "of_rows", bless=True, dirty=True, **cases)
 
 
@@ -120,7 +120,7 @@ with tempfile.TemporaryDirectory() as scratch:
     assert "2 added, 0 changed, 0 as they were, 0 refused" in foldproof.golden(by_pairs, "kept", bless=True, dirty=True, **FEW)
     assert "goldens: 2 held, 0 differ" in foldproof.golden(by_pairs, "kept", **FEW)
     said = raised(foldproof.Differs, in_turn, "kept")
-    assert "DIFFERS FROM ITS GOLDEN: py/mine on host" in said and "patterns apart; errors" in said, said
+    assert "DIFFERS FROM ITS GOLDEN: py/mine on host" in said and "floats apart; errors" in said, said
     assert "2 stale" in raised(foldproof.Stale, by_pairs, "kept", library="numpy 0.1")
     (kept,) = Path("kept").glob("*.golden")
     assert f"numpy {np.__version__}, its own launch" in kept.read_text() and "by guest py/mine on host" in kept.read_text()
