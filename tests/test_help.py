@@ -74,7 +74,7 @@ def check_old_names():
 def check_subjects():
     """Subjects need no option, as in reveal and certify."""
     case = ("--fixtures", "normal/f32/sum/1x33/seed1")
-    for words, pattern in ((("verify", *case), r"^(\S+ on host)$"), (("record", *case), r'"subject":"([^"]*)"')):
+    for words, pattern in ((("verify", "-v", *case), r"^(\S+ on host)$"), (("record", *case), r'"subject":"([^"]*)"')):
         wanted = re.findall(pattern, run(*words, "--subjects", "host/pairwise,host/[kn]*")[0], re.M)
         assert len(set(wanted)) > 2, (words, wanted)
         for given in (("host/pairwise", "host/[kn]*"), ("host/pairwise,host/[kn]*",), ("-s", "host/pairwise", "host/[kn]*")):

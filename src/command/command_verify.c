@@ -280,7 +280,8 @@ static void print_outcome(struct verify *v) {
   char goldens[120];
   const bool colour = fold_has_colour(stdout);
   print_refuted(v);
-  if (v->verbose) fold_table_print(&v->table, v->strict, colour, stdout);
+  const bool table = v->verbose || (v->options.selection.probe && !v->quiet);
+  if (table) fold_table_print(&v->table, v->strict, colour, stdout);
   if (!v->quiet) fold_summary_print(&v->summary, &v->table, v->strict, v->verbose, stdout);
   if (!v->quiet) print_untried(v);
   if (!v->quiet) fold_unclaimed_print(&v->unclaimed, stdout);

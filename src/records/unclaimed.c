@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "wrap.h"
+
 fold_status fold_unclaimed_open(struct fold_unclaimed *unclaimed, const struct fold_registry *registry) {
   *unclaimed = (struct fold_unclaimed){registry, calloc(registry->n + 1, sizeof *unclaimed->of)};
   return unclaimed->of ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for what is not claimed");
@@ -27,7 +29,7 @@ void fold_unclaimed_print(const struct fold_unclaimed *unclaimed, FILE *out) {
   for (size_t i = 0; i < unclaimed->registry->n; i++) {
     const struct fold_unclaimed_of *of = &unclaimed->of[i];
     if (of->refuted)
-      fprintf(out, "not claimed: %s of %s is refuted in %zu case%s, first %s\n", of->claim->name,
-              unclaimed->registry->subjects[i].name, of->refuted, of->refuted == 1 ? "" : "s", of->first);
+      fold_put_wrapped(out, 0, 2, "not claimed: %s of %s is refuted in %zu case%s, first %s", of->claim->name,
+                       unclaimed->registry->subjects[i].name, of->refuted, of->refuted == 1 ? "" : "s", of->first);
   }
 }

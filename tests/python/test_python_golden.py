@@ -95,7 +95,7 @@ def check_data():
     os.chdir("there")
     assert "goldens: 1 held, 0 differ" in foldproof.golden(by_pairs, "kept", data="x.npy", **mine)
     said = raised(foldproof.Differs, in_turn, "kept", data="x.npy", fixtures=None)
-    assert "npy:x.npy/f32/sum/3x1025" in said and "patterns apart; errors" in said, said
+    assert "npy:x.npy/f32/sum/3x1025" in said and "floats apart; errors" in said, said
     assert "write the array to a .npy file, and say data='PATH.npy'" in raised(ValueError, by_pairs, "kept", data=np.load("x.npy"), fixtures=None)
     os.chdir("..")
 
