@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "bits.h"
+#include "nearer.h"
 #include "refutation.h"
 
 #define MANY "--fixtures 'normal/f32/sum/1x2*'"
@@ -188,11 +189,12 @@ Test(command_verdicts, distances_and_errors_are_told_where_they_say_something) {
       {FOLD_F32, 0xbf800000, 0x3f800000, NAN, NAN, "\n  of the other sign\n", "apart"},
       {FOLD_F64, 0x8000000000000001, 1, NAN, NAN, "\n  of the other sign\n", "apart"},
       {FOLD_F32, 0x80000000, 0, NAN, NAN, "\n  the other zero\n", "apart"},
-      {FOLD_F32, 0x80000003, 0, NAN, NAN, "\n  3 floats apart\n", "sign"},
+      {FOLD_F32, 0x00000003, 0, NAN, NAN, ")\n", "apart"},
+      {FOLD_F32, 0x80000003, 0, NAN, NAN, ")\n", "sign"},
+      {FOLD_F32, 0x80000003, 0, NAN, 2, "\n  2 times the bound\n", "apart"},
       {FOLD_F32, 0x7f800000, 0x7f7fffff, INFINITY, NAN, ")\n", "ulps"},
       {FOLD_F32, 0x7fc00000, 0x3f800000, NAN, NAN, ")\n", "apart"},
-      {FOLD_F64, 0x3ff0000000000000, 0, INFINITY, 3, " floats apart, an error larger than the exact result, 3 times the bound\n",
-       "inf"},
+      {FOLD_F64, 0x3ff0000000000000, 0, INFINITY, 3, "\n  an error larger than the exact result, 3 times the bound\n", "apart"},
       {FOLD_F32, 0x3f800000, 0x33800000, 1e9, 3, ", an error larger than the exact result", "ulps"},
       {FOLD_F32, 0x3f800001, 0x3f800000, 1, 1.00000003, ", 1+3e-08 times the bound", ", 1 times"},
       {FOLD_F32, 0x3f800001, 0x3f800000, 1, 1571.6, ", 1572 times the bound\n", "e+"},
@@ -204,6 +206,31 @@ Test(command_verdicts, distances_and_errors_are_told_where_they_say_something) {
     cr_expect(!strstr(line, rows[i].lacks), "'%s': %s", rows[i].lacks, line);
     cr_expect(strncmp(line, "REFUTED: a/b on host violates bounded: case\n  why\n  row 0: got ", 61) == 0, "%s", line);
   }
+}
+
+Test(command_verdicts, the_distance_of_two_results_is_told_where_it_says_how_near_they_are) {
+  static const struct {
+    uint64_t a, b;
+    const char *begins;
+  } rows[] = {
+      {0x3f800000, 0x3f800003, "3 floats apart; errors "}, {0x00000001, 0x00000002, "1 float apart; errors "},
+      {0xbf800000, 0xbf800002, "2 floats apart; errors "}, {0, 0x80000000, "the other zero; errors "},
+      {0, 0x3f800000, "errors "},                          {0x80000001, 0, "errors "},
+      {0x3f800000, 0xbf800000, "errors "},                 {0x7f7fffff, 0x7f800000, "errors "},
+      {0x7fc00000, 0x3f800000, "errors "},
+  };
+  const float terms[] = {1, 2};
+  struct fold_truth truth;
+  struct fold_nearer nearer;
+  char text[200];
+  fold_truth_init(&truth);
+  cr_assert_eq(fold_oracle_exact(FOLD_F32, FOLD_SUM, terms, 2, 1, &truth).code, FOLD_OK);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    fold_nearer_ask(&nearer, &truth, FOLD_F32, rows[i].a, rows[i].b);
+    fold_nearer_print(&nearer, "the first", "the second", text);
+    cr_expect_eq(strncmp(text, rows[i].begins, strlen(rows[i].begins)), 0, "row %zu: %s", i, text);
+  }
+  fold_truth_free(&truth);
 }
 
 /* Of which commit, by which compiler, with which options: in the environment; and in each line which commit. */

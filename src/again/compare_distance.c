@@ -30,7 +30,7 @@ fold_status fold_compare_distance(json_t *const record[2], struct fold_again *ag
   if (status.code == FOLD_NO_MEMORY) return status;
   if (status.code != FOLD_OK) return fold_ok();
   fold_nearer_ask(&nearer, truth, (enum fold_dtype)dtype, bits[0], bits[1]);
-  if (nearer.apart != UINT64_MAX) json_object_set_new(told, "patterns_apart", json_integer((json_int_t)nearer.apart));
+  if (nearer.apart || nearer.zeros) json_object_set_new(told, "patterns_apart", json_integer((json_int_t)nearer.apart));
   json_object_set_new(told, "nearer", json_integer(nearer.nearer));
   json_object_set_new(told, "distance", json_string(fold_nearer_print(&nearer, names[0], names[1], text)));
   return fold_ok();

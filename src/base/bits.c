@@ -46,6 +46,16 @@ uint64_t fold_bits_distance(enum fold_dtype dtype, uint64_t a, uint64_t b) {
   return pa < pb ? (uint64_t)pb - (uint64_t)pa : (uint64_t)pa - (uint64_t)pb;
 }
 
+static bool is_nonzero(enum fold_dtype dtype, uint64_t bits) {
+  const enum fold_class class = fold_bits_class(dtype, bits);
+  return class != FOLD_ZERO && class < FOLD_INFINITE;
+}
+
+uint64_t fold_bits_apart(enum fold_dtype dtype, uint64_t a, uint64_t b) {
+  const bool near = is_nonzero(dtype, a) && is_nonzero(dtype, b);
+  return near && fold_bits_negative(dtype, a) == fold_bits_negative(dtype, b) ? fold_bits_distance(dtype, a, b) : 0;
+}
+
 double fold_ulp(enum fold_dtype dtype, double value) {
   struct fold_format f = fold_format_of(dtype);
   int exponent = f.emin;

@@ -217,6 +217,9 @@ uint64_t fold_bits_down(enum fold_dtype dtype, uint64_t bits);
 
 /* How many patterns lie from a to b: 0 for the same value (-0 and +0 included), UINT64_MAX when just one is NaN. */
 uint64_t fold_bits_distance(enum fold_dtype dtype, uint64_t a, uint64_t b);
+/* The same where it says how near two results are: finite ones of one sign that are no zero. Else 0: from zero on, the
+ * distance counts nearly half of the format. */
+uint64_t fold_bits_apart(enum fold_dtype dtype, uint64_t a, uint64_t b);
 
 /* The unit in the last place of the value: the spacing of patterns at |value|, at least the smallest subnormal. */
 double fold_ulp(enum fold_dtype dtype, double value);

@@ -29,16 +29,16 @@ void fold_nearer_ask(struct fold_nearer *n, const struct fold_truth *truth, enum
   measure(error[1], &n->ulps[1], truth, dtype, b);
   const int order = mpfr_cmp(error[0], error[1]);
   n->nearer = order == 0 ? -1 : order > 0;
-  n->apart = fold_bits_distance(dtype, a, b);
-  if (fold_bits_class(dtype, a) == FOLD_NAN || fold_bits_class(dtype, b) == FOLD_NAN) n->apart = UINT64_MAX;
+  n->apart = fold_bits_apart(dtype, a, b);
+  n->zeros = fold_bits_class(dtype, a) == FOLD_ZERO && fold_bits_class(dtype, b) == FOLD_ZERO;
   mpfr_clears(error[0], error[1], (mpfr_ptr)0);
 }
 
 const char *fold_nearer_print(const struct fold_nearer *n, const char *first, const char *second, char text[200]) {
   char apart[40] = "";
-  if (n->apart == 0)
+  if (n->zeros)
     snprintf(apart, sizeof apart, "the other zero; ");
-  else if (n->apart != UINT64_MAX)
+  else if (n->apart)
     snprintf(apart, sizeof apart, "%llu float%s apart; ", (unsigned long long)n->apart, n->apart == 1 ? "" : "s");
   const char *who = n->nearer < 0 ? "both are as near" : n->nearer ? second : first;
   snprintf(text, 200, "%serrors %.3g and %.3g ulps: %.60s%s to the exact result", apart, n->ulps[0], n->ulps[1], who,

@@ -6,7 +6,8 @@
 #include "exact.h"
 
 struct fold_nearer {
-  uint64_t apart; /* patterns between them; UINT64_MAX if one is NaN */
+  uint64_t apart; /* how many floats; 0: the distance says nothing (fold_bits_apart) */
+  bool zeros;     /* they are zeros of both signs */
   double ulps
       [2]; /* each one's error in units of the exact result's last place; infinity where one of the two is not finite */
   int nearer; /* which is nearer, 0 or 1; -1: neither */

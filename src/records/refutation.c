@@ -46,19 +46,18 @@ static void print_wrapped(const struct fold_judgement *j, void (*put)(const stru
   free(text);
 }
 
-/* Prints the distance of two results in floats, where that is meaningful: not across zero, where the number would be
- * nearly all numbers of the format, nor to an infinity or a NaN. */
+/* Prints the distance of two results in floats, where they have one. */
 static void print_distance(enum fold_dtype dtype, uint64_t got, uint64_t want, FILE *out) {
   const enum fold_class classes[] = {fold_bits_class(dtype, got), fold_bits_class(dtype, want)};
+  const uint64_t apart = fold_bits_apart(dtype, got, want);
   if (classes[0] == FOLD_NAN || classes[1] == FOLD_NAN || got == want) return;
   if (classes[0] == FOLD_ZERO && classes[1] == FOLD_ZERO)
     fputs(", the other zero", out);
   else if (fold_bits_negative(dtype, got) != fold_bits_negative(dtype, want) && classes[0] != FOLD_ZERO &&
            classes[1] != FOLD_ZERO)
     fputs(", of the other sign", out);
-  else if (classes[0] != FOLD_INFINITE && classes[1] != FOLD_INFINITE)
-    fprintf(out, ", %llu float%s apart", (unsigned long long)fold_bits_distance(dtype, got, want),
-            fold_bits_distance(dtype, got, want) == 1 ? "" : "s");
+  else if (apart)
+    fprintf(out, ", %llu float%s apart", (unsigned long long)apart, apart == 1 ? "" : "s");
 }
 
 /* Prints an error in ulps of the exact result, unless that is zero, or has cancelled to almost nothing: then such a
