@@ -88,7 +88,7 @@ struct foldproof_guest_subject {
    * "run_to_run,fresh_process,batch_invariant,alignment_invariant"; and "replays" of a declared order]. `same_bits_as` is
    * a claim, too. */
   const char *claims;
-  /* The subject whose bits it promises, one of foldproof's or a guest's: "NAME" on the same engine, or "ENGINE:NAME"
+  /* The subject whose bits it claims, one of foldproof's or a guest's: "NAME" on the same engine, or "ENGINE:NAME"
    * [none]. */
   const char *same_bits_as;
   const char *engine; /* "host" or "cuda" ["host"] */

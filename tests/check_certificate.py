@@ -128,7 +128,7 @@ class Lines:
     def take(self, key):
         value = self.next()
         if self.key != key:
-            raise Wrong(f"here is '{key}' to come")
+            raise Wrong(f"the next line must be '{key}'")
         return value
 
     def comes(self, key):
@@ -140,7 +140,7 @@ class Lines:
         while len(found) < n:
             value = self.take(key)
             if not value.startswith(word):
-                raise Wrong(f"here is '{key} {word}' to come")
+                raise Wrong(f"the next line must be '{key} {word}'")
             for item in value[len(word):].split(" "):
                 bits, times = repeated(item)
                 if not re.fullmatch("[0-9a-f]{1,16}", bits) or times > n:
@@ -209,7 +209,7 @@ def check_lines(lines, data):
         size = FORMATS[dtype][0] // 8
         hashed = hashlib.sha256(b"".join(bits.to_bytes(size, "little") for bits in inputs[k])).hexdigest()
         if lines.take("input-sha256") != f"{k} {hashed}":
-            raise Wrong(f"the elements of input {k} have another: {hashed}")
+            raise Wrong(f"the elements of input {k} have the hash {hashed}")
     exactly = choice(lines.take("method"), "tree", "exact") == "exact"
     lines.take("order")
     tree, fused, height = [], set(), None
@@ -239,7 +239,7 @@ def check_lines(lines, data):
             raise Wrong(f"row {r}: these terms give {pattern(result, value):x}")
     for r in range(rows):
         if lines.take("exact") != spelled(truths[r][0]):
-            raise Wrong(f"row {r}: its terms have another sum")
+            raise Wrong(f"row {r}: its terms have a different sum")
     bounds = lines.words("bound", rows)
     for r in range(rows):
         want = bound(*truths[r], height, cols, products or not holds(accumulator, dtype), accumulator, result)
@@ -249,7 +249,7 @@ def check_lines(lines, data):
         lines.take("environment")
     before = len(data) - len(lines.rest)
     if lines.take("sha256") != hashlib.sha256(data[:before]).hexdigest():
-        raise Wrong("all before it has another")
+        raise Wrong("the lines before it have a different hash")
     if lines.rest:
         raise Wrong("the file goes on after it")
 

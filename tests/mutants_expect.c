@@ -28,7 +28,7 @@ static void expect_claim(const struct fold_mutant *m, const struct fold_claim *c
     cr_expect(count[FOLD_HELD] + count[FOLD_REFUTED] + count[FOLD_SKIPPED] == 0, "%s: %s was judged, not promised",
               mutant, claim->name);
   else if (claim->id == FOLD_FRESH_PROCESS)
-    cr_expect(count[FOLD_SKIPPED] > 0, "%s: no other process was asked, yet %s was judged", mutant, claim->name);
+    cr_expect(count[FOLD_SKIPPED] > 0, "%s: no new process was started, yet %s was judged", mutant, claim->name);
   else if (m->breaks & bit)
     cr_expect(count[FOLD_REFUTED] > 0, "%s (%s) breaks %s, and %zu cases held", mutant, m->subject.about, claim->name,
               count[FOLD_HELD]);

@@ -105,10 +105,10 @@ def check_untaken(project):
     right, narrow = project.build("right"), project.build("narrow", (".run = sum", '.dtypes = "f16", .run = sum'))
     project.record(right, "--bless", "--fixtures", FEW, code=0)
     said = project.record(narrow, code=1)
-    assert said.count("GONE: nobody who gave it takes normal/f32/sum/") == 3 and ", 3 gone, " in said, said
+    assert said.count("GONE: no subject that gave it takes normal/f32/sum/") == 3 and ", 3 gone, " in said, said
     assert "GONE" not in project.record(narrow, "--fixtures", "normal/f16/sum/1x33/seed1", code=2)
     said = project.record(narrow, "--bless", "--fixtures", FEW, code=2)
-    assert said.count("nobody who gave it takes it any more") == 3, said
+    assert said.count("no subject that gave it takes it any more") == 3, said
     free, unwilling = project.build("free", FREE), project.build("unwilling", FREE, ("(void)context;", "(void)context; if (call->cols == 33) return FOLDPROOF_GUEST_UNSUPPORTED;"))
     shutil.rmtree(project.path / "kept")
     project.record(free, "--bless", "--fixtures", FEW, code=0)
@@ -192,7 +192,7 @@ def check_refused(project):
     (project.path / "mark").unlink()
     fickle = project.build("fickle", FREE, ("bounded,reproducible", "bounded"))
     said = project.record(fickle, "--bless", "--fixtures", FEW, code=2)
-    assert "3 results are not kept: who gave them does not promise run_to_run" in said and not project.kept(), said
+    assert "3 results are not kept: their subjects do not claim run_to_run" in said and not project.kept(), said
 
 
 def check_environment(project):
@@ -241,11 +241,11 @@ def check_ranks(project):
     assert "by collective/canonical on mpi\n" in ordered and "\nwhere" not in ordered, ordered
     assert re.search(r"\nof subject mpi/allreduce on mpi\nwhere .*, Open MPI v[0-9.]+\S*, its own launch\n", text), text
     checked = [record(code=0), record(code=0, **linear), record("--bless", "--dirty", code=0, **linear), record(code=0, **linear)]
-    assert "goldens: 6 held, 0 differ, 0 of another input, 0 of another order, 0 gone, 0 stale" in checked[0], checked  # the order, too
-    assert "goldens: 4 held, 0 differ, 0 of another input, 0 of another order, 0 gone, 2 stale; 2 results have none" in checked[1], checked
+    assert "goldens: 6 held, 0 differ, 0 with a different input, 0 with a different order, 0 gone, 0 stale" in checked[0], checked  # the order, too
+    assert "goldens: 4 held, 0 differ, 0 with a different input, 0 with a different order, 0 gone, 2 stale; 2 results have none" in checked[1], checked
     said = record("--launch", "mpirun --oversubscribe --bind-to none -n {ranks}", code=0)
     assert "goldens: 4 held, 0 differ" in said and " 4 stale; 2 results have none" in said, said
-    assert "2 added, 0 changed" in checked[2] and "goldens: 6 held, 0 differ, 0 of another input, 0 of another order, 0 gone, 2 stale" in checked[3], checked
+    assert "2 added, 0 changed" in checked[2] and "goldens: 6 held, 0 differ, 0 with a different input, 0 with a different order, 0 gone, 2 stale" in checked[3], checked
     (name,) = set(project.kept()) - {order, free}
     path = project.path / "kept" / name
     assert re.search(r"\nwhere .*, settings \w{16}, its own launch\n", path.read_text()), path.read_text()
@@ -358,7 +358,7 @@ def check_together(project, free):
         fcntl.flock(held, fcntl.LOCK_EX)
         run = project.start(free, "--library", "libmine 5", "--bless", "--fixtures", FEW)
         said = run.stdout.readline()
-        assert "waits for another record --bless of kept" in said, said
+        assert "waits for a running record --bless of kept" in said, said
         run.terminate()
         said = run.communicate()[0]
         assert run.returncode == 99 and "interrupted before anything was blessed" in said, said
@@ -369,7 +369,7 @@ def check_together(project, free):
     with open_folder(folder) as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         run = project.start(free, "--bless", "--fixtures", FEW)
-        assert "waits for another" in run.stdout.readline()
+        assert "waits for a running record" in run.stdout.readline()
         folder.rmdir()
     said = run.communicate()[0]
     assert run.returncode == 0 and len(project.kept()) == 1, said

@@ -26,12 +26,13 @@ Test(compare, the_first_difference_of_equal_inputs_is_told) {
       {RUN("s", "c", "1", 1), RUN("s", "c", "1", 1), 0, "1 agree, 0 differ, 0 only in a, 0 only in b\n"},
       {RUN("s", "c", "1", 1), RUN("s", "c", "1", 2), 1, "DIFFERS: s on host: c: a:1 has 0x1, b:1 has 0x2\n0 agree"},
       {RUN("s", "c", "1", 1), RUN("s", "c", "2", 1), 1,
-       "INPUT CHANGED: s on host: c: a:1 has 1, b:1 has 2\n1 of another input\n0 agree, 0 differ, 0 only in a, 0 only "
+       "INPUT CHANGED: s on host: c: a:1 has 1, b:1 has 2\n1 with a different input\n0 agree, 0 differ, 0 only in a, 0 "
+       "only "
        "in b\n"},
       {RUN("s", "c", "1", 1) RUN("s", "d", "1", 1), RUN("s", "d", "1", 1) RUN("s", "c", "2", 1), 1,
-       "1 of another input\n1 agree, 0 differ, 0 only in a, 0 only in b\n"},
-      {RUN("s", "c", "1", 1) RUN("s", "c", "2", 1), RUN("s", "c", "1", 1), 1, "1 of another input\n"},
-      {RUN("s", "c", "1", 1), RUN("s", "c", "1", 1) RUN("s", "c", "2", 1), 1, "1 of another input\n"},
+       "1 with a different input\n1 agree, 0 differ, 0 only in a, 0 only in b\n"},
+      {RUN("s", "c", "1", 1) RUN("s", "c", "2", 1), RUN("s", "c", "1", 1), 1, "1 with a different input\n"},
+      {RUN("s", "c", "1", 1), RUN("s", "c", "1", 1) RUN("s", "c", "2", 1), 1, "1 with a different input\n"},
       {RUN("s", "c", "1", 1) RUN("s", "c", "2", 2), RUN("s", "c", "2", 2) RUN("s", "c", "1", 1), 0,
        "1 agree, 0 differ, 0 only in a, 0 only in b\n"},
       {RUN("s", "c", "1", 1) RUN("s", "d", "1", 1), RUN("s", "d", "1", 1), 1,

@@ -71,7 +71,7 @@ with tempfile.TemporaryDirectory() as folder:
         assert code == 0 and " 0 refuted" in out, (name, code, out)
     # Of a pool, that takes memory from the device in large blocks; a driver that has none, or that fails when it is asked, tells less.
     code, out = verify("keeps_of_the_pool", *ONE)
-    assert code == 1 and "violates leaves_no_trace" in out and "it keeps 4096 bytes more of memory after each run" in out, (code, out)
+    assert code == 1 and "violates leaves_no_trace" in out and "it leaks 4096 bytes of memory per run" in out, (code, out)
     for less in ({"driver": OLDER}, {"FAKE_CUDA": "fail=cuDeviceGetMemPool:1:801"}):
         code, out = verify("uses_the_pool", *ONE, **less)
         assert code == 0 and " 0 refuted" in out, (less, code, out)

@@ -200,7 +200,7 @@ static const struct mistake {
     {GIVEN "dtype = f32\nbits = 0x3f80000\n", 4, "have 7 hexadecimal digits"},
     {GIVEN "dtype = f32\nbits = 0x03f800000\n", 4, "have 9 hexadecimal digits"},
     {GIVEN "bits = 0x3c00\ndtype = all\n", 3, "those of f32 have 8"},
-    {GIVEN "dtype = f32\nbits = 0x3f800000, 0x3c00\n", 4, "bits: 0x3c00 has another width than the first pattern"},
+    {GIVEN "dtype = f32\nbits = 0x3f800000, 0x3c00\n", 4, "bits: 0x3c00 has a different width than the first pattern"},
     {GIVEN "dtype = f64\nbits = 0x3ff00000000000000\n", 4, "is wider than 64 bits"},
     {GIVEN "dtype = f32\nbits = 1.5\n", 4, "bits: 1.5 is no bit pattern"},
     {GIVEN "dtype = f32\nbits = 3f800000\n", 4, "is no bit pattern"},
@@ -313,12 +313,24 @@ Test(fixtures, a_new_file_is_picked_up_and_globs_and_sets_choose) {
 
 /* What a glob means of a folder, each time with what cannot be read where it does not look. */
 Test(fixtures, a_new_process_makes_only_what_its_globs_can_mean) {
-  static const char first[] = NORMAL "dtype = f32\nn = 1, 2\n[ab]\ngenerator = mixed\ndtype = f32\nn = 3\n[cc]\nn = 1\n";
+  static const char first[] =
+      NORMAL "dtype = f32\nn = 1, 2\n[ab]\ngenerator = mixed\ndtype = f32\nn = 3\n[cc]\nn = 1\n";
   static const struct {
     const char *globs;
     size_t n;
-  } right[] = {{"a", 2},    {"a*", 3},           {"ab/*", 1}, {"a/f32/sum/1x2/seed1", 1}, {"zero,a?", 1}, {"a[b]*", 1},
-               {"none,a/*/1x1/*", 1}, {"", 0}, {"b", 0}, {"a/", 0}, {"c", 0}, {"c,a", 2}, {"c/*", 0}};
+  } right[] = {{"a", 2},
+               {"a*", 3},
+               {"ab/*", 1},
+               {"a/f32/sum/1x2/seed1", 1},
+               {"zero,a?", 1},
+               {"a[b]*", 1},
+               {"none,a/*/1x1/*", 1},
+               {"", 0},
+               {"b", 0},
+               {"a/", 0},
+               {"c", 0},
+               {"c,a", 2},
+               {"c/*", 0}};
   struct scratch s;
   cr_assert(scratch_open(&s));
   scratch_write(&s, "one.ini", first, sizeof first - 1);
@@ -331,8 +343,10 @@ Test(fixtures, a_new_process_makes_only_what_its_globs_can_mean) {
   }
   struct fold_cases cases = {0};
   const fold_status status = fold_cases_load_again(s.folder, "default", "on?", &cases);
-  cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "one.ini:"), "the file's name means all of it: %s", status.text);
-  cr_expect(fold_cases_load(s.folder, "default", "a", &cases).code == FOLD_BAD_INPUT, "a process that nobody has read for");
+  cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "one.ini:"), "the file's name means all of it: %s",
+            status.text);
+  cr_expect(fold_cases_load(s.folder, "default", "a", &cases).code == FOLD_BAD_INPUT,
+            "a process that nobody has read for");
   fold_cases_free(&cases);
   scratch_close(&s);
 }

@@ -99,7 +99,7 @@ Test(footing, what_another_thread_keeps_is_named_and_put_back) {
 #pragma omp parallel num_threads(4)
     if (omp_get_thread_num() == thread) fesetround(FE_DOWNWARD);
     cr_expect_not(fold_footing_restore(&before, true, changed));
-    cr_expect_str_eq(changed, "the rounding mode in another thread of OpenMP's", "thread %d: %s", thread, changed);
+    cr_expect_str_eq(changed, "the rounding mode in one of OpenMP's threads", "thread %d: %s", thread, changed);
     cr_expect(fold_footing_restore(&before, true, changed), "thread %d: %s stays", thread, changed);
   }
 }
@@ -140,7 +140,7 @@ Test(footing, a_thread_that_is_about_to_end_hides_no_other) {
 #pragma omp parallel num_threads(2)
   if (omp_get_thread_num() == 1) fesetround(FE_DOWNWARD);
   cr_expect_not(fold_footing_restore(&before, true, changed));
-  cr_expect_str_eq(changed, "the rounding mode in another thread of OpenMP's");
+  cr_expect_str_eq(changed, "the rounding mode in one of OpenMP's threads");
 }
 
 static bool has_company_of_who_ends(void) {
@@ -188,7 +188,7 @@ Test(footing, threads_from_before_openmp_are_not_waited_for) {
 #pragma omp parallel num_threads(2)
   if (omp_get_thread_num() == 1) fesetround(FE_DOWNWARD);
   cr_expect_not(fold_footing_restore(&before, true, changed));
-  cr_expect_str_eq(changed, "the rounding mode in another thread of OpenMP's");
+  cr_expect_str_eq(changed, "the rounding mode in one of OpenMP's threads");
 }
 
 Test(footing, a_reset_is_to_the_default_environment) {

@@ -32,9 +32,9 @@ def check_words():
 
 def check_kept():
     said = record("--golden", KEPT, code=0)
-    counts = re.search(r"^goldens: (\d+) held, 0 differ, 0 of another input, 0 of another order, 0 gone, (\d+) stale", said, re.M)
+    counts = re.search(r"^goldens: (\d+) held, 0 differ, 0 with a different input, 0 with a different order, 0 gone, (\d+) stale", said, re.M)
     assert counts and int(counts[1]) >= LEAST, said
-    parts = re.search(r"; held are (\d+) results and (\d+) replays of what is kept by the oracle$", said, re.M)
+    parts = re.search(r"; of those held, (\d+) are results and (\d+) are the oracle's replays of what was kept$", said, re.M)
     assert parts and int(parts[1]) + int(parts[2]) == int(counts[1]) and int(parts[2]) > 0, said
     print(said.strip())
     assert sum(path.stat().st_size for path in KEPT.iterdir()) <= 1 << 20, "fixtures/golden is larger than 1 MiB"
@@ -81,9 +81,9 @@ CHANGES = {
                           r"errors \S+ and \S+ ulps: the new one is nearer to the exact result\n  golden: \S+:\d+, of commit \w+\n  reproduce: "),
     "the same, with no engine": (of_line(LINE.replace(r"(\S+) t", r"\S+ t").replace(r"(\S+) b", r"\S+ b"), one_digit), 1, r"^ORACLE DIFFERS: "),
     "an input": (of_line(LINE.replace(r"tree (\S+) bits (\S+)", r"tree \S+ bits \S+"), one_digit), 1,
-                 r"^OTHER INPUT: normal/f32/sum/1x1025/seed1: generator normal, seed 1, makes other terms: hash 0x"),
+                 r"^DIFFERENT INPUT: normal/f32/sum/1x1025/seed1: generator normal, seed 1, makes different terms: hash 0x"),
     "a tree": (of_line(LINE.replace(r"input (\S+)", r"input \S+").replace(r"bits (\S+)", r"bits \S+"), one_digit), 1,
-               r"^OTHER ORDER: host/numpy: its tree of 1025 terms is not the one that was kept: host/numpy on host$"),
+               r"^DIFFERENT ORDER: host/numpy: its tree of 1025 terms is not the one that was kept: host/numpy on host$"),
     "a case": (of_line(r"^(normal/f32/sum/1x1025/seed1) ", lambda name: name[:-1] + "1x"), 1, r"^GONE: there is no case normal/f32/sum/1x1025/seed1x: "),
     "a subject": (of_line(r"^by (host/numpy) on host$", lambda name: "host/numpx"), 1, r"^GONE: there is no subject host/numpx on host: "),
     "who declares another order": (of_line(r"^by (host/numpy) on host$", lambda name: "host/pairwise"), 1,

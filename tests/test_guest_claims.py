@@ -67,7 +67,7 @@ def check_sizes(guest):
     told = re.search(r"in a batch of 65537 rows: right, in one of 32769: wrong by \S+ bounds\n(?:.*\n)*?  row 32768: got \S+ \((\S+)\), want \S+ \((\S+)\)\n", out)
     assert code == 1 and told and abs(float(told[2]) + 0.856421471) < 1e-6 and float(told[1]) < -4, (code, out, err)
     check_refuted(guest, "rounding_then_wrong", "batch_invariant", "different bits in a batch of 100 rows than in one of 2049", *batches)
-    check_refuted(guest, "peels", "batch_invariant", "the row's address decides: different bits as third of five rows", "--fixtures", "normal/f32/sum/1x257/*")
+    check_refuted(guest, "peels", "batch_invariant", "the row's address matters: different bits as third of five rows", "--fixtures", "normal/f32/sum/1x257/*")
     check_held(guest, "honest", "bounded", *batches)
 
 
@@ -112,7 +112,7 @@ def check_sides(guest):
         told = re.findall(r"^REFUTED: .*\n  .*; both within their bounds\n(?:  order.*\n)?  row \d+: got \S+ .*, want \S+ ", out, re.M)
         assert code == 1 and told and len(told) == out.count("REFUTED"), (name, code, out, err)
     for name, claim, cases, words, at in (
-            ("wrong_before_zeros", "length_invariant", row, "in front of other terms: within its bound, in front of zeros: wrong by", r"row \d+"),
+            ("wrong_before_zeros", "length_invariant", row, "in front of more terms: within its bound, in front of zeros: wrong by", r"row \d+"),
             ("strides_then_wrong", "stride_invariant", row, "contiguous: within its bound, with rows 3001 elements apart and terms 3: wrong by", "row 2"),
             ("threads_then_wrong", "launch_invariant", ("--fixtures", "normal/f32/sum/*"), "with 13 threads.*: wrong by", r"row \d+"),
             ("offsets_then_wrong", "alignment_invariant", row, "usually: within its bound, 25 elements from an aligned address: wrong by", "row 2")):
@@ -132,7 +132,7 @@ def check_shapes(guest):
         check_held(guest, "any_strides", claim, *rows)
     check_held(guest, "prod_from_9_rows", "padding_invariant", "--fixtures", "*/f32/prod/1x*")  # which ends in ones
     code, out, err = verify("--guest", guest, "--subjects", "bits/no_strides", "--claims", "stride_invariant", *row)
-    assert code == 77 and "it takes contiguous rows alone" in out, (code, out, err)
+    assert code == 77 and "it takes contiguous rows only" in out, (code, out, err)
     # A preset means it of who takes strides.
     code, out, err = verify("--guest", guest, "--subjects", "bits/honest,bits/any_strides", "--claims", "reproducible", *row)
     assert code == 0 and out.count("\n  padding_invariant ") == 3 and out.count("\n  stride_invariant ") == 2, (code, out, err)
@@ -227,11 +227,11 @@ const struct foldproof_guest_table *foldproof_guest(void) { return &table; }
     # What the user names and nothing can judge is skipped, and the rest is judged.
     source.write_text((EXAMPLES / "guest_sum.c").read_text().replace('.order = "host/sequential", .claims = "bounded,replays,reproducible", ', ""))
     plain = str(build(folder, "plain", source))
-    for claims, words, wanted in (("replays", ("it declares no order",), 77), ("same_bits_as,bounded", ("it names no twin", "bounded +[1-9]"), 0),
+    for claims, words, wanted in (("replays", ("it declares no order",), 77), ("same_bits_as,bounded", ("it names no reference", "bounded +[1-9]"), 0),
                                   ("message_invariant,tree", ("it has no ranks",), 77)):
         code, out, err = verify("--guest", plain, "--claims", claims, *few)
         assert code == wanted and all(re.search(word, out) for word in words), (claims, code, out, err)
-    for name, word in (("mine/none", "its twin 'mine/none' does not exist there"), ("cpu:mine/sum", "does not exist there"), ("mpi:collective/canonical", "")):
+    for name, word in (("mine/none", "its reference 'mine/none' does not exist there"), ("cpu:mine/sum", "does not exist there"), ("mpi:collective/canonical", "")):
         code, out, err = verify("--guest", old, "--same-bits-as", name, *few)
         assert code == 2 and word in err, (name, code, out, err)
     code, out, err = verify("--guest", old, *twin, *few)
@@ -252,9 +252,9 @@ def check_new_processes(guest):
 def check_sequence(guest):
     """New processes run cases and subjects in another sequence, and some of the cases alone."""
     few = ("--fixtures", "normal/f32/sum/1x17/*,normal/f32/sum/3x1000/*,normal/f32/sum/17x257/*,normal/f32/sum/33x33/*", "--claims", "fresh_process")
-    for subjects, name, words in (("by_longest", "by_longest", ": in reverse, each case after another input"), ("by_first", "by_first", ""),
-                                  ("leads,bits/follows", "follows", ": in reverse, each case after another input"),
-                                  ("by_shape", "by_shape", ": in reverse, each case after another input")):
+    for subjects, name, words in (("by_longest", "by_longest", ": in reverse, each case after a different input"), ("by_first", "by_first", ""),
+                                  ("leads,bits/follows", "follows", ": in reverse, each case after a different input"),
+                                  ("by_shape", "by_shape", ": in reverse, each case after a different input")):
         code, out, err = verify("--guest", guest, "--subjects", f"bits/{subjects}", *few)
         assert code == 1 and re.search(f"REFUTED: bits/{name} on host violates fresh_process: .*\n.*a new process gave results of hash .*{words}; (both within their bounds|want: within its bound, got: wrong by \\S+ bounds)\n", out), (name, code, out, err)
         assert "REFUTED: bits/leads" not in out, out
@@ -277,7 +277,7 @@ def check_processors(guest):
         check_held(guest, "honest", claim, *few)
         check_held(guest, "pins_threads", claim, *few)
     check_refuted(guest, "by_blas_threads", "launch_invariant", "different bits in a new process with OMP_NUM_THREADS, OPENBLAS_NUM_THREADS and MKL_NUM_THREADS = 4", *few)
-    check_refuted(guest, "by_caller", "run_to_run", "different bits in a repeat that another thread of the process called", *few)
+    check_refuted(guest, "by_caller", "run_to_run", "different bits in a repeat that a second thread of the process called", *few)
     check_held(guest, "honest", "run_to_run", *few)
 
 
@@ -299,8 +299,8 @@ def check_numbers_of_threads(guest, folder):
 def check_bad_twins(folder):
     """Who varies or dies is named, and not who promises its bits."""
     liars = str(build(folder, "liars", GUESTS / "liars.c"))
-    for twin, word in (("liar/keeps_state", "its twin liar/keeps_state gives different bits in a repeat"),
-                       ("liar/crashes", "its twin liar/crashes ran, and the process that it ran in was killed by signal 11")):
+    for twin, word in (("liar/keeps_state", "its reference liar/keeps_state gives different bits in a repeat"),
+                       ("liar/crashes", "its reference liar/crashes ran, and the process that it ran in was killed by signal 11")):
         code, out, err = verify("--guest", liars, "--subjects", "liar/honest", "--same-bits-as", twin, "--claims", "same_bits_as",
                                 "--fixtures", "normal/f32/sum/*x1000/*,normal/f32/sum/17x257/*")
         assert code == 99 and word in out and "REFUTED" not in out, (twin, code, out, err)

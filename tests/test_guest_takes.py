@@ -67,7 +67,7 @@ def test_what_it_fails_on_besides_is_broken():
 def test_finite_is_said_by_the_command_or_the_table():
     for words, table in ((["--finite"], ""), ([], ', "finite": True')):
         done, found, _ = judge(*words, finite=table)
-        assert done.returncode == 0 and "it takes finite terms alone" in reasons(found, "skipped"), done.stdout + done.stderr
+        assert done.returncode == 0 and "it takes finite terms only" in reasons(found, "skipped"), done.stdout + done.stderr
         assert "NaN is here" not in str(found)
 
 

@@ -15,9 +15,9 @@ from guest_shell import FOLDPROOF, GUESTS, build, verify
 
 ONE = "normal/f32/sum/1x1023/seed1"
 TOLD = {
-    "keeps_rarely": "it keeps 1 file more open after each 3 runs",
-    "keeps_files_slowly": "it keeps 1 file more open after each run",
-    "keeps_memory_slowly": r"it keeps 1\d{6} bytes more of memory after each run",
+    "keeps_rarely": "it leaks 1 open file per 3 runs",
+    "keeps_files_slowly": "it leaks 1 open file per run",
+    "keeps_memory_slowly": r"it leaks 1\d{6} bytes of memory per run",
     "daemonises": "it left changed: a process that it started, which has left its parent",
     "leaves_its_namespace": r"it left changed: its process's namespace \(uts\)",
 }
@@ -62,9 +62,9 @@ def check_without_proc(liars):
         for name in ("honest", "keeps_files"):
             code, out, err = judged(liars, name, ["unshare", *words])
             if name == "keeps_files" and "--pid" in words:  # its own descriptors are there
-                assert code == 1 and "it keeps 1 file more open" in out, (words, code, out, err)
+                assert code == 1 and "it leaks 1 open file" in out, (words, code, out, err)
             else:
-                assert code == 77 and "there is no /proc of this process's own namespace" in out, (words, name, code, out, err)
+                assert code == 77 and "/proc does not show this process's own namespace" in out, (words, name, code, out, err)
 
 
 with tempfile.TemporaryDirectory() as folder:

@@ -79,11 +79,11 @@ LIARS = {
     "by_threads": ("launch_invariant", 1), "by_environment": ("fresh_process", 1), "by_thread_state": ("run_to_run", 1), "by_command_line": ("fresh_process", 1),
     "changes_its_input": ("keeps_input", 1), "writes_too_far": ("stays_in_bounds", 1), "leaves_one_out": ("bounded", 1),
     "rounds_down": ("leaves_no_trace", 1), "wrong_order": ("replays", 1), "wrong_twin": ("same_bits_as", 1),
-    "soils_its_scratch": ("leaves_no_trace", 1), "lowers_limits": ("leaves_no_trace", 1), "keeps_pages": ("leaves_no_trace", 1, "it keeps 4096 bytes more of memory after each run"),
-    "keeps_files": ("leaves_no_trace", 1, "it keeps 1 file more open after each run"),
-    "keeps_some_files": ("leaves_no_trace", 1, "it keeps 1 file more open after each 2 runs"),
+    "soils_its_scratch": ("leaves_no_trace", 1), "lowers_limits": ("leaves_no_trace", 1), "keeps_pages": ("leaves_no_trace", 1, "it leaks 4096 bytes of memory per run"),
+    "keeps_files": ("leaves_no_trace", 1, "it leaks 1 open file per run"),
+    "keeps_some_files": ("leaves_no_trace", 1, "it leaks 1 open file per 2 runs"),
     # A sanitizer's malloc takes memory in a way of its own.
-    **({} if "ASAN_OPTIONS" in os.environ else {"keeps_bytes": ("leaves_no_trace", 1, "it keeps 112 bytes more of memory after each run")}),
+    **({} if "ASAN_OPTIONS" in os.environ else {"keeps_bytes": ("leaves_no_trace", 1, "it leaks 112 bytes of memory per run")}),
     "crashes": ("killed by signal 11", 99), "leaves": ("ended with exit code 0", 99), "hangs": ("did not end within", 99), "hangs_for_scratch": ("did not end within", 99),
     "asks_for_all": ("not enough memory for 18446744073709551615 bytes of scratch: no claim is judged there", 99),
     "fails": ("it returned 3: the table of weights?is lost", 99),
@@ -239,7 +239,7 @@ def check_stop(guest):
         time.sleep(0.01)  # the guard of guests, and the worker
     os.kill(leaders[1], signal.SIGTERM)
     out, err = run.communicate(timeout=300)
-    assert run.returncode == 99 and "somebody else asked its process to stop" in err, (run.returncode, out, err)
+    assert run.returncode == 99 and "a signal from outside asked its process to stop" in err, (run.returncode, out, err)
 
 
 def check_late(folder):
@@ -386,8 +386,8 @@ def check_loading(folder):
     foreign = bytearray(build(folder, "foreign", GUESTS / "unloadable.c", options=["-DHOW=OLDER"]).read_bytes())
     foreign[18:20] = b"\xff\x00"  # e_machine
     (folder / "foreign.so").write_bytes(foreign)
-    for what, word in ((folder / "none.so", "cannot be loaded"), (EXAMPLES / "guest_sum.c", "cannot be loaded"), ("/dev/null", "cannot be loaded: it is no file"),
-                       (folder / "pipe.so", "cannot be loaded: it is no file"), (folder / "foreign.so", "cannot be loaded: it was built for another machine")):
+    for what, word in ((folder / "none.so", "cannot be loaded"), (EXAMPLES / "guest_sum.c", "cannot be loaded"), ("/dev/null", "cannot be loaded: it is not a file"),
+                       (folder / "pipe.so", "cannot be loaded: it is not a file"), (folder / "foreign.so", "cannot be loaded: it was built for another machine")):
         code, out, err = verify("--guest", str(what), FOLDPROOF_TIMEOUT="5")
         assert code == 2 and word in err, (what, code, err)
     # What it starts on loading ends with that; another process's table may be another.

@@ -109,14 +109,14 @@ Test(judge, what_is_not_declared_is_skipped_and_what_does_not_exist_is_broken) {
       {"no/such", NULL, FOLD_REPLAYS, FOLD_BROKEN, "its order no/such does not exist"},
       {"no/such", NULL, FOLD_BOUNDED, FOLD_BROKEN, "its order no/such does not exist"},
       {"host/sequential", NULL, FOLD_REPLAYS, FOLD_HELD, ""},
-      {NULL, NULL, FOLD_SAME_BITS_AS, FOLD_SKIPPED, "it names no twin"},
-      {NULL, "no/such", FOLD_SAME_BITS_AS, FOLD_BROKEN, "its twin no/such does not exist"},
+      {NULL, NULL, FOLD_SAME_BITS_AS, FOLD_SKIPPED, "it names no reference"},
+      {NULL, "no/such", FOLD_SAME_BITS_AS, FOLD_BROKEN, "its reference no/such does not exist"},
       {NULL, "broken/environment", FOLD_SAME_BITS_AS, FOLD_BROKEN,
-       "broken/environment, whose bits it promises: the device fell off the bus"},
+       "broken/environment, whose bits it claims: the device fell off the bus"},
       {NULL, "host:planted", FOLD_SAME_BITS_AS, FOLD_HELD, ""},
-      {NULL, "cuda:planted", FOLD_SAME_BITS_AS, FOLD_BROKEN, "its twin cuda:planted does not exist"},
+      {NULL, "cuda:planted", FOLD_SAME_BITS_AS, FOLD_BROKEN, "its reference cuda:planted does not exist"},
       {NULL, "planted", FOLD_SAME_BITS_AS, FOLD_HELD, ""},
-      {NULL, NULL, FOLD_FRESH_PROCESS, FOLD_SKIPPED, "no other process was asked"},
+      {NULL, NULL, FOLD_FRESH_PROCESS, FOLD_SKIPPED, "no new process was started"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct fold_finding f = judge_bits_of(rows[i].order, rows[i].twin, rows[i].claim);
@@ -175,7 +175,7 @@ Test(judge, a_twin_of_another_engine_runs_there) {
   trial.whose = NULL;
   fold_judge_same_bits_as(&trial, &finding);
   cr_expect_eq(finding.verdict, FOLD_SKIPPED);
-  cr_expect_str_eq(finding.reason, "there on cuda, whose bits it promises: no device");
+  cr_expect_str_eq(finding.reason, "there on cuda, whose bits it claims: no device");
   fold_log_close(&trial.log);
   fold_rig_close(&here);
 }

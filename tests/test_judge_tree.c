@@ -63,21 +63,21 @@ Test(judge_tree, what_is_wrong_about_a_tree_is_told) {
       {FORWARD, "host/sequential", FOLD_ROWS_SUM, FOLD_OF_TERMS, NULL},
       {BACKWARD, "host/reverse", FOLD_ROWS_SUM, FOLD_OF_TERMS, NULL},
       {BACKWARD, "host/sequential", FOLD_ROWS_SUM, FOLD_OF_TERMS,
-       "another tree than host/sequential of 9 terms, that of host/reverse, rows/single_back: there what holds x[7] "
-       "meets "
-       "what holds x[8]"},
+       "not the tree of host/sequential of 9 terms, but of host/reverse, rows/single_back: the subtrees of x[7] and "
+       "x[8] "
+       "meet elsewhere"},
       {FORWARD, "dot/sequential", FOLD_DOT, FOLD_OF_TERMS, NULL},
       {FUSED, "dot/sequential_fma", FOLD_DOT, FOLD_OF_TERMS, NULL},
       {FORWARD, "dot/sequential_fma", FOLD_DOT, FOLD_OF_TERMS,
-       "the tree of dot/sequential_fma, in which other products enter by an FMA"},
+       "the tree of dot/sequential_fma, but different products enter by an FMA"},
       {FUSED, "dot/sequential", FOLD_DOT, FOLD_OF_TERMS,
-       "the tree of dot/sequential, in which other products enter by an FMA"},
+       "the tree of dot/sequential, but different products enter by an FMA"},
       {IN_DOUBLE, "dot/sequential_fma", FOLD_DOT, FOLD_ALWAYS(FOLD_F64), NULL}, /* products are exact there */
       {IN_DOUBLE, "host/sequential", FOLD_ROWS_SUM, FOLD_OF_TERMS,
        "its tree gives these bits in an accumulator of f64, and not of f32"},
-      {BY_PLACE, "host/sequential", FOLD_ROWS_SUM, FOLD_OF_TERMS, "its order depends on the place in a launch: "},
+      {BY_PLACE, "host/sequential", FOLD_ROWS_SUM, FOLD_OF_TERMS, "its order depends on the row's place in a batch: "},
       {BY_BATCH, "host/sequential", FOLD_ROWS_SUM, FOLD_OF_TERMS,
-       "its order depends on the batch: some launches of up to 64 rows have different bits"},
+       "its order depends on the batch: some batches of up to 64 rows have different bits"},
       {LAST_LOST, "host/sequential", FOLD_ROWS_SUM, FOLD_OF_TERMS, "no tree was revealed: no tree: "},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

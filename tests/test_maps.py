@@ -57,8 +57,8 @@ for one in maps("canonical", "1,33,5000", ranks=6):
     expect_whole(one, "canonical")
     expect([t["declared"] for t in one["trees"]] == [True] and len(one["ranges"]) == 1, f"canonical: {one['trees']}")
 one = maps("in_turn", 300, "--dtype", "bf16")[0]
-expect_whole(one, "in turn")
-expect([(t["name"], t["declared"], t["accumulator"]) for t in one["trees"]] == [("ranks in turn, from 0 up", True, "bf16")], one["trees"])
+expect_whole(one, "sequentially")
+expect([(t["name"], t["declared"], t["accumulator"]) for t in one["trees"]] == [("ranks sequentially, from 0 up", True, "bf16")], one["trees"])
 expect(one["compared_elements"] >= one["telling_elements"] > one["compared_elements"] / 8, f"the data tell too little: {one}")
 one = maps("exact", 200)[0]
 expect_whole(one, "exact", all_judged=False)
@@ -68,7 +68,7 @@ expect([t["kind"] for t in one["trees"]] == ["no order: exact"], one["trees"])
 one, tiny = maps("other_tail", "1000,2", ranks=4)
 expect_whole(one, "another tail")
 expect([run[:2] for run in one["ranges"]] == [[0, 996], [997, 999]], f"another tail: {one['ranges']}")
-expect([(t["name"], t["declared"]) for t in one["trees"]] == [("ranks in turn, from 0 up", True), ("ring from rank 2 up", False)],
+expect([(t["name"], t["declared"]) for t in one["trees"]] == [("ranks sequentially, from 0 up", True), ("ring from rank 2 up", False)],
        f"another tail: {one['trees']}")
 expect([t["name"] for t in tiny["trees"]] == ["ring from rank 2 up"], f"another tail: {tiny['trees']}")
 
@@ -136,7 +136,7 @@ def verified(names, program=PLAYED, **wanted):
         expect(name in got and got[name][0] == verdict and why in got[name][1], f"tree of {name}: {got.get(name)}")
 
 
-verified("played/canonical,played/keeps_results,played/other_tail,played/flushes,played/wide", canonical=("held", ""), other_tail=("refuted", "another tree than host/sequential"),
+verified("played/canonical,played/keeps_results,played/other_tail,played/flushes,played/wide", canonical=("held", ""), other_tail=("refuted", "not the tree of host/sequential"),
          flushes=("refuted", "depends on values"), wide=("skipped", "it declares no order"))
 verified("mpi/allreduce,collective/canonical", program=FOLDPROOF, canonical=("held", ""), allreduce=("skipped", "it declares no order"))
 
@@ -145,7 +145,7 @@ for subject, element, kind, why in (
     ("varies", 3, "varies from run to run", ""),
     ("by_value", 9, "depends on values", "random elements have different bits"),
     ("rank_3_lies", 99, "differs by rank", "rank 3 has different bits than rank 0, first in element 99"),
-    ("rank_3_by_value", 2, "differs by rank", "on another rank, first element 2"),
+    ("rank_3_by_value", 2, "differs by rank", "differ between ranks, first element 2"),
     ("loses_rank_1", 0, "no tree", "of the equal terms of 5 ranks 4 are in the sum (element 0)"),
     ("unwritten", 0, "no tree", "rank 2 left element 0 unwritten"),
 ):
@@ -200,7 +200,7 @@ expect([(m["setting"], m["n"]) for m in found] == [(s, n) for s in ("recursive d
 expect(all(m["holds"] for m in found) and lines[0]["type"] == "environment" and lines[-1]["type"] == "end", found)
 if found and found[0]["library"].startswith("Open MPI v4.1."):
     expect("\nring, 4096 elements: 4 trees in 4 runs\n  0..1023 " in text and "98304 of 98304 elements of 24 random messages" in text, text)
-    expect([t["name"] for t in found[3]["trees"]] == ["ranks in turn, from 0 up"] + [f"ring from rank {k} up" for k in (1, 2, 3)],
+    expect([t["name"] for t in found[3]["trees"]] == ["ranks sequentially, from 0 up"] + [f"ring from rank {k} up" for k in (1, 2, 3)],
            found[3]["trees"])
     expect([t["name"] for t in found[1]["trees"]] == ["recursive doubling"], found[1]["trees"])
 

@@ -16,21 +16,21 @@ from guest_shell import EXAMPLES, FOLDPROOF, GUESTS, build, verify  # noqa: E402
 
 ROWS, PRODUCTS = ("--fixtures", "normal/f32/sum/17x257/seed1"), ("--fixtures", "batch/f32/dot/2049x*")
 EIGHT = "x[0..256 by 8], x[1..249 by 8], x[2..250 by 8], x[3..251 by 8], x[4..252 by 8], x[5..253 by 8], x[6..254 by 8], x[7..255 by 8]"
-STRIDED = f"257 parts in turn: {EIGHT}"
-BY_ROWS = f"up to 8 rows: host/sequential; from 9 rows on: {STRIDED}; x[0] and x[1] meet in a sum of 2 terms, then of 34"
+STRIDED = f"257 parts sequentially: {EIGHT}"
+BY_ROWS = f"up to 8 rows: host/sequential; from 9 rows on: {STRIDED}; x[0] and x[1] first meet in a sum of 2 terms; in the second order, of 34"
 
 # What is told of each subject of orders.c.
 ORDERS = {
     "by_rows": BY_ROWS,
     "by_pairs": BY_ROWS.replace("8 rows:", "1 row:").replace("from 9", "from 2"),
     "in_double": "the order is the same, host/sequential; up to 8 rows it adds in f32, from 9 rows on in f64",
-    "by_fma": "the order is the same, dot/sequential; other products enter by an FMA",
+    "by_fma": "the order is the same, dot/sequential; different products enter by an FMA",
     "by_kahan": "up to 8 rows: host/sequential; from 9 rows on: no plain tree: host/sequential with Kahan's compensation",
     "by_last_bit": "up to 8 rows: host/sequential; from 9 rows on: depends on values",
     "in_four_parts": "up to 8 rows: host/sequential; from 9 rows on: a tree of height 68, 66 + 68 + 65 + 58 terms at the top; "
-                     "x[0] and x[3] meet in a sum of 4 terms, then of 257",
+                     "x[0] and x[3] first meet in a sum of 4 terms; in the second order, of 257",
     "in_five_parts": "up to 8 rows: host/sequential; from 9 rows on: a tree of height 60, 60 + 44 + 46 + 49 + ... terms at the top; "
-                     "x[0] and x[3] meet in a sum of 4 terms, then of 257",
+                     "x[0] and x[3] first meet in a sum of 4 terms; in the second order, of 257",
     "of_squares": "not known: its results are no sums of the terms",
     "fails_when_probed": "not known: it returned 7",
     "dies_when_probed": "not known: when it was asked for, the process that it ran in was killed by signal 9 (Killed)",
@@ -86,7 +86,7 @@ def check_record(guest, folder):
     assert few["fingerprint"] in order and many["fingerprint"] not in order, (few, order)
     for form in ("text", "markdown", "html", "junit"):
         page = subprocess.run([FOLDPROOF, "report", "--format", form, path], capture_output=True, text=True).stdout
-        assert "from 9 rows on: 257 parts in turn" in page, (form, page)
+        assert "from 9 rows on: 257 parts sequentially" in page, (form, page)
     again = subprocess.run([FOLDPROOF, "recheck", path], capture_output=True, text=True)
     assert again.returncode == 1, again
 
@@ -97,12 +97,12 @@ def check_surroundings(folder):
     liars = str(build(folder, "liars", GUESTS / "liars.c"))
     row, rows = "normal/f32/sum/3x1000/seed1", "normal/f32/sum/17x257/seed1"
     for guest, name, claim, case, words in (
-            (bits, "bits/input_at_68", "alignment_invariant", row, ("usually: host/sequential; 17 elements from an aligned address: 1000 parts in turn: x[0..992 by 8]",)),
+            (bits, "bits/input_at_68", "alignment_invariant", row, ("usually: host/sequential; 17 elements from an aligned address: 1000 parts sequentially: x[0..992 by 8]",)),
             (bits, "bits/output_at_36", "alignment_invariant", row, ("usually: host/sequential; with the output 9 elements further: 1000 parts",)),
-            (bits, "bits/by_what_follows", "length_invariant", row, ("in front of other terms: 500 parts", "as an array by themselves: host/sequential")),
+            (bits, "bits/by_what_follows", "length_invariant", row, ("in front of more terms: 500 parts", "as an array by themselves: host/sequential")),
             (bits, "bits/by_blocks", "padding_invariant", row, ("as they are: 1000 parts", "with 1 identity element appended: host/sequential")),
             (bits, "bits/by_strides", "stride_invariant", row, ("contiguous: host/sequential; with rows 2000 elements apart and terms 2: 1000 parts",)),
-            (bits, "bits/odd_rows", "batch_invariant", rows, ("in place 1 of 17: 257 parts", "in place 0: host/sequential; x[0] and x[8] meet in a sum of 2 terms, then of 9")),
+            (bits, "bits/odd_rows", "batch_invariant", rows, ("in place 1 of 17: 257 parts", "in place 0: host/sequential; x[0] and x[8] first meet in a sum of 2 terms; in the second order, of 9")),
             (bits, "bits/bytes_from_9_rows", "batch_invariant", "batch/e4m3/*", ("not known: its results are no sums of the terms",)),
             (liars, "liar/by_threads", "launch_invariant", row, ("host/sequential; with ",))):
         code, out, err = verify("--guest", guest, "--subjects", name, "--claims", claim, "--fixtures", case)
@@ -120,7 +120,7 @@ def check_surroundings(folder):
     code, out, err = verify("--guest", norms, "--fixtures", "batch/f32/sum/2049x1000/*", "--claims", "batch_invariant")
     assert code == 1 and orders_of(out) == ["not known: its results are no sums of the terms"], (code, out, err)
     code, out, err = verify("--guest", liars, "--subjects", "liar/by_rows", "--fixtures", "batch/f32/sum/2049x1000/*")
-    assert code == 1 and orders_of(out)[0].startswith("up to 255 rows: host/sequential; from 256 rows on: 1000 parts in turn"), (code, out, err)
+    assert code == 1 and orders_of(out)[0].startswith("up to 255 rows: host/sequential; from 256 rows on: 1000 parts sequentially"), (code, out, err)
 
 
 PROGRAM = """
@@ -141,7 +141,7 @@ SLOW = PROGRAM.replace("import json, sys", "import json, sys, time").replace("  
 def check_time(folder):
     """A program that is slow to answer is given more time to find its order."""
     (folder / "slow.py").write_text(SLOW)
-    for seconds, begin in (("1", "not known: that took more time than it may (see --order-time)"), ("100", "up to 8 rows: host/sequential")):
+    for seconds, begin in (("1", "not known: it took longer than --order-time allows"), ("100", "up to 8 rows: host/sequential")):
         code, out, err = verify("--exec", f"{sys.executable} -B {folder}/slow.py", "--claims", "batch_invariant", "--order-time", seconds,
                                 "--fixtures", "normal/f32/sum/33x33/*")
         assert code == 1 and orders_of(out)[0].startswith(begin), (seconds, out, err)
@@ -152,7 +152,7 @@ def check_time(folder):
 def check_program(folder):
     (folder / "program.py").write_text(PROGRAM)
     code, out, err = verify("--exec", f"{sys.executable} -B {folder}/program.py", *ROWS)
-    assert code == 1 and orders_of(out) == ["up to 8 rows: host/sequential; from 9 rows on: host/reverse; x[0] and x[1] meet in a sum of 2 terms, then of 257"], (code, out, err)
+    assert code == 1 and orders_of(out) == ["up to 8 rows: host/sequential; from 9 rows on: host/reverse; x[0] and x[1] first meet in a sum of 2 terms; in the second order, of 257"], (code, out, err)
 
 
 def main():

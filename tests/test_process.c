@@ -252,10 +252,10 @@ Test(process, how_it_is_scheduled_and_what_others_may_do_is_put_back) {
   cr_expect_str_eq(restore(), "whether its process ends with its parent");
   cr_expect_eq(powers(), before);
   prctl(PR_SET_DUMPABLE, 0);
-  cr_expect_str_eq(restore(), "whether others may look at its process's memory");
+  cr_expect_str_eq(restore(), "whether other processes may read its memory");
   cr_expect_eq(powers(), before);
   prctl(PR_SET_TIMERSLACK, 1000000000);
-  cr_expect_str_eq(restore(), "by how much its thread's waits may be too long");
+  cr_expect_str_eq(restore(), "its thread's timer slack");
   cr_expect_eq(powers(), before);
   cr_expect_not(fold_process_is_spoilt());
 }

@@ -10,7 +10,7 @@ Test(report, orders_are_drawn_where_they_differ) {
   cr_expect(strstr(s->out, "host/sequential, 128 terms,\n") && strstr(s->out, "rows/par_64, 128 terms,\n") &&
                 strstr(s->out, "rows/par_256, 1024 terms,\n") && strstr(s->out, "host/numpy, 32 terms,\n"),
             "%s", s->out);
-  cr_expect(shell_holds(s, "e.html", "<code>x[0..127] in turn</code>"), "a tree is told in words too");
+  cr_expect(shell_holds(s, "e.html", "<code>x[0..127] sequentially</code>"), "a tree is told in words too");
   shell_close(s);
 }
 

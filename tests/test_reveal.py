@@ -53,7 +53,7 @@ for order in "rows/par_16", "host/numpy", "flat/canonical", "rows/single_back":
         expect(got["fingerprint"] == order_print(order, n), f"{order} {n}: another fingerprint")
         expect(len(got["tree"]) == n - 1 and sum(map(len, got["tree"])) == 2 * n - 2, f"{order} {n}: no tree of {n} terms")
 text = run("rows/par_16").stdout
-expect("\n16 parts, each 4 on, in turn; the first:\n  x[0..3] in turn\n" in text and "order        rows/par_16\n" in text, text)
+expect("\n16 parts, each 4 on, sequentially; the first:\n  x[0..3] sequentially\n" in text and "order        rows/par_16\n" in text, text)
 expect(run("rows/par_16", "-n", 8, "--format", "dot").stdout.count("->") == 14, "no graph of 14 edges")
 expect(run("rows/par_16", "-n", 8, "--format", "svg").stdout.count("<path") == 14, "no picture of 14 edges")
 expect(revealed("dot/canonical", "-n", 300)["fused"] == list(range(256, 300)), "other products enter by an FMA")
@@ -194,7 +194,7 @@ with tempfile.TemporaryDirectory() as folder:
     expect(got["kind"] == "tree" and got["accumulator"] == "f32, f64" and "dot/sequential" in got["orders"] and "50 products to f32" in got["why"], got)
     told = subprocess.run([FOLDPROOF, "verify", *map(str, GUEST_OF), "--claims", "tree", "--fixtures", "tree/f32/dot/1x33/seed1",
                            "--subjects", "guest/dot_of_rounded_products"], capture_output=True, text=True).stdout
-    expect("the tree of dot/sequential, and not in one precision: its " in told, told)
+    expect("the tree of dot/sequential, but in more than one precision: its " in told, told)
     certified = subprocess.run([FOLDPROOF, "certify", "guest/dot_tail_in_double", *map(str, GUEST_OF), "--fixtures", "normal/f32/dot/1x63/seed1"],
                                capture_output=True, text=True)
     expect(certified.returncode == 77 and "there is no tree to certify: tree: its 62 sums are rounded: 32 to f32, 30 to f64" in certified.stderr, certified)

@@ -111,7 +111,7 @@ Test(reveal_kernels, cubs_tiles_a_block_each) {
     expect_name(&cub_f32, as_cub, 1, f32[i].n, f32[i].print, TILES("16", "4", "pairwise") ", a block each");
   for (size_t i = 0; i < sizeof f16 / sizeof *f16; i++)
     expect_name(&cub_f16, as_cub, 1, f16[i].n, f16[i].print, TILES("16", "1", "pairwise") ", a block each");
-  expect_name(&cub_f64, as_cub, 1, 5000, 0x12e1a4e6a05a9776, TILES("8", "4", "in turn") ", a block each");
+  expect_name(&cub_f64, as_cub, 1, 5000, 0x12e1a4e6a05a9776, TILES("8", "4", "sequentially") ", a block each");
 }
 
 Test(reveal_kernels, cubs_tiles_in_one_block) {
@@ -156,7 +156,7 @@ Test(reveal_kernels, cubs_parameters_are_found_in_the_tree) {
         snprintf(name, sizeof name, "CUB's block of %u threads", k->threads);
       else
         snprintf(name, sizeof name, "CUB's tiles of %u threads x %u items (loads of %u, added %s), %s", k->threads,
-                 k->items, k->load, k->in_turn ? "in turn" : "pairwise",
+                 k->items, k->load, k->in_turn ? "sequentially" : "pairwise",
                  k->one_block && n > tile ? "in one block" : "a block each");
       expect_name(k, as_cub, 1, n, 0, name);
     }

@@ -30,10 +30,10 @@ Test(reveal_subject, what_it_does_not_take_it_is_not_asked) {
     struct fold_reveal_asked asked;
     const char *why;
   } rows[] = {
-      {&subject, {FOLD_F32, FOLD_ROWS_MAX, TERMS, 0, 0}, "a tree is revealed by sums: not by max"},
+      {&subject, {FOLD_F32, FOLD_ROWS_MAX, TERMS, 0, 0}, "only a sum has a tree to reveal, not max"},
       {&subject, {FOLD_F64, FOLD_ROWS_SUM, TERMS, 0, 0}, "adds does not take sum of f64"},
       {&subject, {FOLD_F32, FOLD_DOT, TERMS, 0, 0}, "adds does not take dot of f32"},
-      {&vector, {FOLD_F32, FOLD_ROWS_SUM, TERMS, 0, 4}, "adds sums one term a rank: 4 ranks, not 9"},
+      {&vector, {FOLD_F32, FOLD_ROWS_SUM, TERMS, 0, 4}, "adds sums one term of each rank: of 4 ranks, not 9"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct fold_revealed revealed;

@@ -54,7 +54,7 @@ Test(rig_world, without_another_world_nothing_is_held_of_it) {
   struct tally t;
   cr_assert_eq(judge_among(RANKS, FOLD_CLAIM(FOLD_WORLD_INVARIANT), &t).code, FOLD_OK);
   cr_expect_eq(t.last[FOLD_WORLD_INVARIANT].verdict, FOLD_SKIPPED);
-  cr_expect_str_eq(t.last[FOLD_WORLD_INVARIANT].reason, "there is no other number of ranks to try");
+  cr_expect_str_eq(t.last[FOLD_WORLD_INVARIANT].reason, "there is no second number of ranks to try");
 }
 
 Test(rig_world, of_one_element_no_part_is_a_message_of_its_own) {
@@ -93,7 +93,7 @@ Test(rig_world, who_takes_no_other_launch_is_not_held_by_none) {
   world.takes_no_launch = true;
   cr_assert_eq(judge(FOLD_CLAIM(FOLD_LAUNCH_INVARIANT), &t).code, FOLD_OK);
   cr_expect_eq(t.last[FOLD_LAUNCH_INVARIANT].verdict, FOLD_SKIPPED);
-  cr_expect_str_eq(t.last[FOLD_LAUNCH_INVARIANT].reason, "it takes no other launch");
+  cr_expect_str_eq(t.last[FOLD_LAUNCH_INVARIANT].reason, "its grid and number of threads cannot be varied");
 }
 
 /* The last question is the last look at the input, when all is judged, but for the claim that looked itself. */

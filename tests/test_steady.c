@@ -99,11 +99,11 @@ Test(steady, a_twin_that_varies_by_itself_refutes_nobody) {
     enum fold_verdict verdict;
     const char *reason;
   } rows[] = {
-      {15, 15, MOST_CALLS, FOLD_BROKEN, "its twin twin gives different bits in a repeat"},
-      {15, 15, 2, FOLD_BROKEN, "its twin twin gives different bits in a repeat"},
+      {15, 15, MOST_CALLS, FOLD_BROKEN, "its reference twin gives different bits in a repeat"},
+      {15, 15, 2, FOLD_BROKEN, "its reference twin gives different bits in a repeat"},
       {15, 15, 0, FOLD_REFUTED, "different bits than twin"},
-      {15 & ~(1u << FOLD_F32), 15, 0, FOLD_SKIPPED, "its twin twin does not take this case"},
-      {15, 15 & ~(1u << FOLD_ROWS_SUM), 0, FOLD_SKIPPED, "its twin twin does not take this case"},
+      {15 & ~(1u << FOLD_F32), 15, 0, FOLD_SKIPPED, "its reference twin does not take this case"},
+      {15, 15 & ~(1u << FOLD_ROWS_SUM), 0, FOLD_SKIPPED, "its reference twin does not take this case"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     twin.dtypes = rows[i].dtypes, twin.ops = rows[i].ops, twin.run = vary_at_first;
@@ -136,7 +136,7 @@ Test(steady, stored_results_hold_no_claim_about_surroundings) {
     b.subject.run = keep_sums;
     const struct fold_finding f = judge_lone(&b, judges[i]);
     cr_expect_eq(f.verdict, FOLD_REFUTED);
-    cr_expect_str_eq(f.reason, "it returned stored results of another input");
+    cr_expect_str_eq(f.reason, "it returned stored results of an earlier input");
     close_lone(&b);
   }
 }

@@ -248,7 +248,7 @@ Test(surroundings, what_the_end_of_a_trial_finds_is_named_and_put_back) {
       {close_errors, "the process's standard error"},
       {be_idle, "the scheduling policy"},
       {outlive, "whether its process ends with its parent"},
-      {close_memory, "whether others may look at its process's memory"},
+      {close_memory, "whether other processes may read its memory"},
       {lead_a_group, group == getpid() ? "" : "the process's group or session"},
   };
   const unsigned n_files = files_open() + 2; /* the current folder's and the root's stay open */
@@ -269,7 +269,7 @@ Test(surroundings, what_the_end_of_a_trial_finds_is_named_and_put_back) {
 
 /* What can't be undone: others are to be judged in a new process. */
 Test(surroundings, a_process_with_few_descriptors_or_privileges_is_left) {
-  static const char few[] = "its process's descriptors, of which hardly one is free";
+  static const char few[] = "its process's descriptors: hardly one is left free";
   static const struct {
     void (*leave)(void);
     const char *name;

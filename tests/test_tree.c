@@ -27,17 +27,17 @@ static void expect_text(const char *name, size_t n, const char *want) {
 }
 
 Test(reveal, trees_are_told_in_a_few_lines) {
-  expect_text("host/sequential", 64, "x[0..63] in turn\n");
-  expect_text("host/reverse", 64, "x[63..0 by -1] in turn\n");
+  expect_text("host/sequential", 64, "x[0..63] sequentially\n");
+  expect_text("host/reverse", 64, "x[63..0 by -1] sequentially\n");
   expect_text("host/pairwise", 64, "x[0..63] pairwise\n");
-  expect_text("host/numpy", 64, "8 parts, each 1 on, pairwise; the first:\n  x[0..56 by 8] in turn\n");
-  expect_text("rows/par_16", 64, "16 parts, each 4 on, in turn; the first:\n  x[0..3] in turn\n");
-  expect_text("flat/canonical", 4096, "256 parts, each 1 on, pairwise; the first:\n  x[0..3840 by 256] in turn\n");
+  expect_text("host/numpy", 64, "8 parts, each 1 on, pairwise; the first:\n  x[0..56 by 8] sequentially\n");
+  expect_text("rows/par_16", 64, "16 parts, each 4 on, sequentially; the first:\n  x[0..3] sequentially\n");
+  expect_text("flat/canonical", 4096, "256 parts, each 1 on, pairwise; the first:\n  x[0..3840 by 256] sequentially\n");
   expect_text("host/pairwise", 65, "2 parts joined:\n  x[0..63] pairwise\n  x[64]\n");
-  expect_text(
-      "flat/canonical", 257,
-      "10 parts in turn:\n  x[0]\n  x[256]\n  x[1]\n  x[2] x[3] pairwise\n  x[4..7] pairwise\n  x[8..15] pairwise\n"
-      "  x[16..31] pairwise\n  x[32..63] pairwise\n  x[64..127] pairwise\n  x[128..255] pairwise\n");
+  expect_text("flat/canonical", 257,
+              "10 parts sequentially:\n  x[0]\n  x[256]\n  x[1]\n  x[2] x[3] pairwise\n  x[4..7] pairwise\n  x[8..15] "
+              "pairwise\n"
+              "  x[16..31] pairwise\n  x[32..63] pairwise\n  x[64..127] pairwise\n  x[128..255] pairwise\n");
   expect_text("flat/shuffle", 32, "x[0..31] pairwise, halves to halves\n");
   expect_text("host/pairwise", 1, "x[0]\n");
 }

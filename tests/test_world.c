@@ -299,7 +299,7 @@ Test(world, a_new_process_whose_ranks_do_not_start_says_why) {
       NEVER_MET,
       0,
       99,
-      "the other process gave no result: mpi: rank 0 of 4 did not start: the launcher ended: the port is taken"};
+      "the new process gave no result: mpi: rank 0 of 4 did not start: the launcher ended: the port is taken"};
   skip_without_mpi();
   run(&deed);
 }
@@ -359,7 +359,7 @@ Test(world, false_ranks_and_strangers_that_connect_are_told_apart) {
       {"halves", 99, "rank 0 of 4 did not start: no word from it in time"},
       {"nobody", 99, "rank 0 of 4 did not start: no word from it in time"},
       {"version", 99, "rank 1 on |is foldproof 9.9.9, this is " FOLD_VERSION},
-      {"protocol", 99, "a rank is another version of foldproof"},
+      {"protocol", 99, "a rank runs a different version of foldproof"},
       {"library", 99, "rank 2 on |has Fake 2, rank 0 on |has Open MPI"},
       {"another", 99, "the ranks have Fake 2 (rank 0 on |this process has Open MPI"},
       {"twice", 99, "two processes say that they are rank 1"},

@@ -132,7 +132,9 @@ fold_status fold_again_input(struct fold_again *a, const json_t *record) {
   fold_record_hash(hash, a->remade.hash);
   if (strcmp(hash, fold_record_text(record, "input_xxh3")) == 0) return fold_ok();
   if (fold_again_is_old(record))
-    return fold_error(FOLD_UNSUPPORTED, "its input, made again, is another: it is of schema 1, and generators changed");
+    return fold_error(
+        FOLD_UNSUPPORTED,
+        "its input is different when it is made again: the record is of schema 1, and generators changed since");
   return fold_error(FOLD_BAD_INPUT, "its input, made again, has hash %s, not %.30s", hash,
                     fold_record_text(record, "input_xxh3"));
 }

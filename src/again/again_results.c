@@ -41,7 +41,7 @@ static fold_status read_npy(const json_t *record, const char *path, enum fold_dt
   char *name = NULL;
   struct fold_npy npy;
   if (!is_below(file))
-    return fold_error(FOLD_BAD_INPUT, "results_npy is '%.60s': it must be beside the records, or in a folder below",
+    return fold_error(FOLD_BAD_INPUT, "results_npy is '%.60s': it must be next to the records, or in a folder below",
                       file);
   if (asprintf(&name, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path, file) < 0)
     return fold_error(FOLD_NO_MEMORY, "not enough memory for a name");

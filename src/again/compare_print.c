@@ -36,7 +36,7 @@ static void put_sides(const json_t *told, const json_t *change, FILE *out) {
   const bool alike = strcmp(fold_record_text(side[0], "has"), fold_record_text(side[1], "has")) == 0 &&
                      strcmp(fold_record_text(side[0], "did"), fold_record_text(side[1], "did")) == 0;
   if (alike && strcmp(kind_of(change), "other_results") == 0)
-    fputs(" (in the first row, which agrees: another row differs)", out);
+    fputs(" (in the first row, which agrees: a later row differs)", out);
 }
 
 char *fold_told_change(const json_t *told, const json_t *change) {
@@ -139,7 +139,7 @@ void fold_compare_text(const json_t *told, FILE *out) {
               fold_record_text(told, fold_compare_flaws[i].key));
   for (size_t i = 0; i < FOLD_CHANGES; i++) put_changes(told, fold_change_names[i], out);
   if (fold_told_number(told, "other_input"))
-    fprintf(out, "%zu of another input\n", fold_told_number(told, "other_input"));
+    fprintf(out, "%zu with a different input\n", fold_told_number(told, "other_input"));
   if (fold_told_number(told, "other_verdict"))
     fprintf(out, "%zu of %zu verdicts differ\n", fold_told_number(told, "other_verdict"),
             fold_told_number(told, "verdicts_compared"));
@@ -178,8 +178,8 @@ static void put_markdown_changes(const json_t *told, FILE *out) {
 }
 
 void fold_compare_markdown(const json_t *told, FILE *out) {
-  static const char *const rows[FOLD_CHANGES] = {"only in the first", "only in the second", "of another input",
-                                                 "differ", "of another verdict"};
+  static const char *const rows[FOLD_CHANGES] = {"only in the first", "only in the second", "with a different input",
+                                                 "differ", "with a different verdict"};
   for (size_t i = 0; i < FOLD_COMPARE_FLAWS; i++) {
     if (!json_object_get(told, fold_compare_flaws[i].key)) continue;
     fprintf(out, "**%s**: ", fold_compare_flaws[i].word);

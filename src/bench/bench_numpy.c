@@ -22,7 +22,7 @@ enum { MAP = 3, LINE = 4096, MOST_RESULTS = 16, PATIENCE = 600 /* seconds of sil
 
 static fold_status apart(const struct fold_subject *subject, const struct fold_call *call) {
   (void)call;
-  return fold_error(FOLD_UNSUPPORTED, "%s runs in a process of its own, for the bench alone", subject->name);
+  return fold_error(FOLD_UNSUPPORTED, "%s runs in its own process, only for bench", subject->name);
 }
 #define NUMPY(NAME, OPS, ABOUT)                                                                   \
   {                                                                                               \

@@ -163,7 +163,7 @@ fold_status fold_bench_world(const struct fold_registry *registry, const struct 
   *n = s.n;
   if (s.n == 0) return fold_ok();
   if (s.n * s.shares > FOLD_WIRE_ENTRANTS)
-    return fold_error(FOLD_BAD_INPUT, "at most %u subjects can be timed in turn", FOLD_WIRE_ENTRANTS / s.shares);
+    return fold_error(FOLD_BAD_INPUT, "at most %u subjects can be timed together", FOLD_WIRE_ENTRANTS / s.shares);
   if (options->verify) FOLD_TRY(fold_world_race_judge_small(&s, stop));
   const struct fold_generator *integers = fold_world_race_integers(&s);
   if (integers && !*stop) {

@@ -69,7 +69,7 @@ static bool comes(const struct check *c, const char *key) {
 
 static bool take(struct check *c, const char *key) {
   if (!next_line(c)) return false;
-  return strcmp(c->text, key) == 0 || fail(c, "here is '%s' to come", key);
+  return strcmp(c->text, key) == 0 || fail(c, "the next line must be '%s'", key);
 }
 
 static bool take_word(struct check *c, const char *key, const char *one, const char *other, bool *is_other) {
@@ -118,7 +118,7 @@ static bool take_patterns(struct check *c, const char *key, const char *word, si
   const size_t skip = strlen(word);
   while (have < n || (n == 0 && comes(c, key))) {
     if (!take(c, key)) return false;
-    if (strncmp(c->value, word, skip) != 0) return fail(c, "here is '%s%s' to come", key, word);
+    if (strncmp(c->value, word, skip) != 0) return fail(c, "the next line must be '%s%s'", key, word);
     char *at = c->value + skip;
     do {
       uint64_t bits, times;
@@ -140,7 +140,7 @@ static bool check_hash(struct check *c, unsigned k) {
   free(bytes);
   snprintf(want, sizeof want, "%u %s", k, bytes ? hex : "");
   return take(c, "input-sha256") &&
-         (strcmp(c->value, want) == 0 || fail(c, "the elements of input %u have another: %s", k, hex));
+         (strcmp(c->value, want) == 0 || fail(c, "the elements of input %u have the hash %s", k, hex));
 }
 
 static bool take_inputs(struct check *c) {
@@ -334,7 +334,8 @@ static bool check_rows(struct check *c, mpz_t *node, mpz_t *truth) {
   for (size_t r = 0; right && r < c->rows; r++) right = check_result(c, r, node, truth);
   for (size_t r = 0; right && r < c->rows; r++) {
     right = take(c, "exact") && read_row(c, r, node, truth);
-    if (right && !same_exact(truth[0], c->unit, c->value)) right = fail(c, "row %zu: its terms have another sum", r);
+    if (right && !same_exact(truth[0], c->unit, c->value))
+      right = fail(c, "row %zu: its terms have a different sum", r);
     bound[r] = fold_cert_bound(truth[0], truth[1], c->unit, c->exact ? -1 : c->height, c->cols, c->products, c->dtype,
                                c->accumulator, c->result);
   }
@@ -365,7 +366,7 @@ static bool check_end(struct check *c) {
     if (!take(c, "environment")) return false;
   if (!take(c, "sha256")) return false;
   if (c->at != c->all + c->size) return fail(c, "the file goes on after it");
-  return strcmp(c->value, c->hash) == 0 || fail(c, "all before it has another: %s", c->hash);
+  return strcmp(c->value, c->hash) == 0 || fail(c, "the lines before it have the hash %s", c->hash);
 }
 
 static bool check_all(struct check *c) {

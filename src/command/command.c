@@ -30,7 +30,7 @@ static const struct subcommand subcommands[] = {
     {"certify", "write a certificate of a result, for a third party", fold_command_certify},
     {"check", "check certificates", fold_command_check},
     {"bench", "time CUDA or host subjects, or collectives; each is judged first", fold_command_bench},
-    {"study", "measure errors by method, size and data; probe all-reduces", fold_command_study},
+    {"study", "measure errors by method, size and data; test the bits of all-reduces", fold_command_study},
     {"record", "run subjects and write their results; judge nothing", fold_command_record},
     {"compare", "show where two recorded runs differ", fold_command_compare},
     {"recheck", "judge recorded results again, on any machine", fold_command_judge},

@@ -218,7 +218,7 @@ static void show_refuted(struct judging *j, const struct result *a, const struct
   fold_print_line("REFUTED: %s on %s violates %s: %s: %s on %s, %s on %s%s", fold_record_text(b->record, "subject"),
                   fold_record_text(b->record, "engine"), j->claim, fold_record_text(b->record, "case"), a->first,
                   gpu_of(&j->side[0]), b->first, gpu_of(&j->side[1]),
-                  strcmp(a->first, b->first) == 0 ? " (in the first row, which agrees: another row differs)" : "");
+                  strcmp(a->first, b->first) == 0 ? " (in the first row, which agrees: a later row differs)" : "");
 }
 
 /* For one key, compares all results of one record with all of the other. A record that disagrees with itself agrees

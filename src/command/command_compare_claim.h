@@ -11,7 +11,7 @@ bool fold_compare_knows_claim(const char *claim);
  * registry. */
 bool fold_compare_promises(const struct fold_subject *subject, uint64_t claims);
 #define FOLD_COMPARE_REFUTED_BY \
-  "different bits on another model of GPU: judged from two records, by compare --claim gpu_to_gpu"
+  "different bits on a different model of GPU: judged from two records, by compare --claim gpu_to_gpu"
 
 /* Judges the claim on every GPU result that both records have and whose subject promises it. Prints a table, and writes
  * each verdict to `jsonl` unless that is NULL. Returns the exit code: 0 held, 1 refuted, 2 bad input, 77 nothing to

@@ -123,7 +123,7 @@ static void fill_worlds_defaults(struct study_command *s, struct argp_state *sta
 
 static void fill_messages_defaults(struct study_command *s, struct argp_state *state) {
   if (s->full || s->simulate) argp_failure(state, 2, 0, "--messages does not go with --simulate or --full");
-  if (s->ops & ~(1u << FOLD_SUM)) argp_failure(state, 2, 0, "--messages probes sums only");
+  if (s->ops & ~(1u << FOLD_SUM)) argp_failure(state, 2, 0, "--messages tests sums only");
   if (s->engine < 0) s->engine = engine_here();
   /* Each length is four times the former one, so that the end of a chunk moves through the first message. */
   bool host = fold_engine_is_host((enum fold_engine)s->engine);

@@ -132,7 +132,7 @@ static fold_status certify(struct fold_golden_run *run, const struct fold_judgem
   }
   FOLD_TRY(fold_golden_remake(run, j->c));
   if (run->remade.hash != j->input_hash) {
-    refuse(run, j, "its input has other bits when it is made again");
+    refuse(run, j, "its input has different bits when it is made again");
     return fold_ok();
   }
   struct fold_subject as_host = *s; /* replayed by other arithmetic, whatever engine ran */
@@ -155,7 +155,7 @@ static fold_status certify(struct fold_golden_run *run, const struct fold_judgem
     *right = true;
   if (*right && portable && exact) {
     FOLD_TRY(is_mpfrs(run, now, right));
-    if (!*right) refuse(run, j, "MPFR gives another result");
+    if (!*right) refuse(run, j, "MPFR gives a different result");
   }
   return status;
 }
@@ -180,7 +180,7 @@ static void show(struct fold_golden_run *run, const struct fold_golden_result *n
     printf("CHANGES: %s: its input's hash was %016llx, is %016llx\n", now->c->name, (unsigned long long)kept->input,
            (unsigned long long)line->input);
   if (kept->has_tree && kept->tree != line->tree)
-    printf("CHANGES: %s: the order's tree of %zu terms is another\n", now->c->name, now->c->cols);
+    printf("CHANGES: %s: the order's tree of %zu terms is different\n", now->c->name, now->c->cols);
 }
 
 static fold_status keep(struct fold_golden_run *run, const struct fold_golden_result *now) {
@@ -237,7 +237,7 @@ static fold_status compare_again(struct fold_golden_run *run, const struct fold_
   if (kept == NULL) FOLD_TRY(fold_golden_remake(run, j->c));
   if (kept == NULL && !fold_golden_portable(now->subject) && find_wild(run, now, &place, &status)) return status;
   if (kept == NULL || kept->input != j->input_hash)
-    refuse(run, j, "it varies from run to run: in a new process it has another input, or none before");
+    refuse(run, j, "it varies from run to run: in a new process it has a different input, or the case is missing");
   else if (fold_golden_differ(kept, &now->line, &place))
     refuse(run, j, "it varies from run to run: different bits in a new process");
   return fold_ok();
@@ -267,12 +267,12 @@ static void drop_gone(struct fold_golden_run *run, struct fold_golden_sheet *she
     const bool untaken = c && fold_case_matches(c, run->selection->fixtures) && fold_golden_is_untaken(run, sheet, c);
     if ((c || strncmp(name, "npy:", 4) == 0) && !untaken) continue;
     printf("DROPS: %s: %s: %s\n", name,
-           untaken ? "nobody who gave it takes it any more" : "there is no such case any more", sheet->path);
+           untaken ? "no subject that gave it takes it any more" : "there is no such case any more", sheet->path);
     fold_golden_drop(sheet, &sheet->line[k]);
   }
   for (size_t k = sheet->n_by; k-- > 0;)
     if (fold_golden_is_gone(run, sheet, sheet->by[k].name, false)) {
-      printf("DROPS: %s, which gives this no more: %s\n", sheet->by[k].name, sheet->path);
+      printf("DROPS: %s, which no longer gives this: %s\n", sheet->by[k].name, sheet->path);
       fold_golden_drop_name(sheet, k);
     }
 }
@@ -284,7 +284,7 @@ fold_status fold_golden_bless_end(struct fold_golden_run *run) {
   if (run->refused == 0) fold_golden_list_tell(&run->goldens);
   printf("goldens in %s: %zu %s, %zu changed, %zu as they were, %zu refused; code of commit %s\n", run->options->folder,
          run->added, run->refused ? "new" : "added", run->changed, run->same, run->refused, run->commit);
-  if (run->unsteady) printf("%zu results are not kept: who gave them does not promise run_to_run\n", run->unsteady);
+  if (run->unsteady) printf("%zu results are not kept: their subjects do not claim run_to_run\n", run->unsteady);
   if (run->overflowed)
     printf("%zu left out: partial sums overflowed where the exact result is finite, and no order is declared\n",
            run->overflowed);

@@ -121,7 +121,7 @@ static fold_status check_tree(struct fold_golden_run *run, const struct fold_gol
   FOLD_TRY(fold_order_fingerprint(order, c->dtype, run->remade.input[0], c->cols, &tree));
   if (tree == kept->tree) return fold_ok();
   if (run->other_order++ < MOST_LINES) {
-    printf("OTHER ORDER: %s: its tree of %zu terms is not the one that was kept: ", order->name, c->cols);
+    printf("DIFFERENT ORDER: %s: its tree of %zu terms is not the one that was kept: ", order->name, c->cols);
     for (size_t i = 0; i < sheet->n_by; i++) printf("%s%s", i ? ", " : "", sheet->by[i].name);
     printf("\n  golden: %s:%zu, of commit %s\n", sheet->path, kept->number, sheet->commit);
   }
@@ -133,10 +133,10 @@ static void tell_input(struct fold_golden_run *run, const struct fold_golden_she
   const struct fold_case *c = run->remade.c;
   char seed[40];
   snprintf(seed, sizeof seed, ", seed %llu,", (unsigned long long)c->source.seed);
-  TELL(run->other_input, "OTHER INPUT: %s: %s%s%s makes other terms: hash 0x%016llx, not 0x%016llx: %s:%zu\n", c->name,
-       c->source.generator ? "generator " : "", c->source.generator ? c->source.generator->name : "its fixture",
-       c->source.generator ? seed : "", (unsigned long long)run->remade.hash, (unsigned long long)kept->input,
-       sheet->path, kept->number);
+  TELL(run->other_input, "DIFFERENT INPUT: %s: %s%s%s makes different terms: hash 0x%016llx, not 0x%016llx: %s:%zu\n",
+       c->name, c->source.generator ? "generator " : "",
+       c->source.generator ? c->source.generator->name : "its fixture", c->source.generator ? seed : "",
+       (unsigned long long)run->remade.hash, (unsigned long long)kept->input, sheet->path, kept->number);
 }
 
 /* Checks one case on all sheets that have it. */
@@ -197,7 +197,8 @@ static void check_sheet(struct fold_golden_run *run, const struct fold_golden_sh
       TELL(run->gone, "GONE: there is no case %s: %s:%zu\n", name, sheet->path, sheet->line[k].number);
     const bool matches = !c || fold_case_matches(c, run->selection->fixtures);
     if (c && matches && fold_golden_is_untaken(run, sheet, c))
-      TELL(run->gone, "GONE: nobody who gave it takes %s any more: %s:%zu\n", name, sheet->path, sheet->line[k].number);
+      TELL(run->gone, "GONE: no subject that gave it takes %s any more: %s:%zu\n", name, sheet->path,
+           sheet->line[k].number);
     selected += matches;
   }
   snprintf(of, sizeof of, "%s", sheet->of);

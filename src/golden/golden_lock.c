@@ -29,7 +29,7 @@ static fold_status wait_for(int lock, const struct fold_golden_options *options)
     if (errno != EWOULDBLOCK && errno != EINTR) return fold_ok(); /* a file system without locks */
     if (options->stop && *options->stop) return fold_error(FOLD_ENVIRONMENT, "interrupted before anything was blessed");
     if (!told)
-      fprintf(stderr, "foldproof: waits for another record --bless of %.150s\n", fold_path_tail(options->folder));
+      fprintf(stderr, "foldproof: waits for a running record --bless of %.150s\n", fold_path_tail(options->folder));
     nanosleep(&a_moment, NULL);
   }
   return fold_ok();

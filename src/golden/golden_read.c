@@ -88,14 +88,15 @@ static fold_status open_sheet(struct reading *r) {
   struct fold_subject how;
   bool portable;
   char copy[200];
-  if (!h->of || !h->commit) return fold_error(FOLD_BAD_INPUT, "it does not say what it is of, or the commit");
+  if (!h->of || !h->commit) return fold_error(FOLD_BAD_INPUT, "it does not name its subjects' order, or its commit");
   snprintf(copy, sizeof copy, "%s", h->of);
   FOLD_TRY(fold_golden_how(copy, &how, &portable));
   if (portable != (h->where == NULL))
     return fold_error(FOLD_BAD_INPUT, portable ? "what binds everywhere has no environment" : "it has no environment");
   r->has_order = how.order != NULL;
   const char *where = h->where ? h->where : "";
-  if (fold_golden_sheet_of(g, h->of, where)) return fold_error(FOLD_BAD_INPUT, "another file is of the same");
+  if (fold_golden_sheet_of(g, h->of, where))
+    return fold_error(FOLD_BAD_INPUT, "a second file has the same 'of' and environment");
   struct fold_golden_sheet *sheet = r->sheet = fold_golden_sheet_add(g, h->of, where);
   if (sheet == NULL) return no_memory();
   free(sheet->path);
@@ -128,7 +129,7 @@ static fold_status take_by(struct reading *r, const char *value) {
   if (by.name == NULL) return no_memory();
   if (r->n_by == sizeof r->by / sizeof *r->by || !fold_golden_name_read(copy, &subject)) {
     free(by.name);
-    return fold_error(FOLD_BAD_INPUT, "by '%.60s': no subject is told so", value);
+    return fold_error(FOLD_BAD_INPUT, "by '%.60s': this is not the name of a subject", value);
   }
   r->by[r->n_by++] = by;
   return fold_ok();

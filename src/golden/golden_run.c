@@ -120,7 +120,7 @@ void fold_golden_print(struct fold_golden_run *run, const char *kind, const stru
     printf(": %zu results, and not %zu\n", now->line.n, kept->n);
   } else if (kept->hashed) {
     const size_t n = fold_golden_rows(kept, now->c->rows, place, &first);
-    printf(", rows %zu to %zu: another hash\n", first, first + n - 1);
+    printf(", rows %zu to %zu: a different hash\n", first, first + n - 1);
   } else {
     print_row(run, now, kept->at[place], place);
     putchar('\n');
@@ -156,8 +156,8 @@ static void check(struct fold_golden_run *run, const struct fold_judgement *j, c
     run->unkept++;
   } else if (kept->input != j->input_hash) {
     if (fold_case_index_find(&run->index, j->c->name)) return; /* fold_golden_check reports it, once */
-    printf("OTHER INPUT: %s: hash 0x%016llx, and 0x%016llx in %s:%zu\n", j->c->name, (unsigned long long)j->input_hash,
-           (unsigned long long)kept->input, sheet->path, kept->number);
+    printf("DIFFERENT INPUT: %s: hash 0x%016llx, and 0x%016llx in %s:%zu\n", j->c->name,
+           (unsigned long long)j->input_hash, (unsigned long long)kept->input, sheet->path, kept->number);
     run->other_input++;
   } else if (fold_golden_differ(kept, &now->line, &place)) {
     if (run->differ++ >= MOST_LINES) return;
@@ -222,12 +222,12 @@ fold_status fold_golden_take(struct fold_golden_run *run, const struct fold_judg
 }
 
 static void print_counts(const struct fold_golden_run *run) {
-  printf("goldens: %zu held, %zu differ, %zu of another input, %zu of another order, %zu gone, %zu stale", run->held,
-         run->differ, run->other_input, run->other_order, run->gone, run->stale);
+  printf("goldens: %zu held, %zu differ, %zu with a different input, %zu with a different order, %zu gone, %zu stale",
+         run->held, run->differ, run->other_input, run->other_order, run->gone, run->stale);
   if (run->unkept) printf("; %zu results have none", run->unkept);
   if (run->replayed)
-    printf("; held are %zu results and %zu replays of what is kept by the oracle", run->held - run->replayed,
-           run->replayed);
+    printf("; of those held, %zu are results and %zu are the oracle's replays of what was kept",
+           run->held - run->replayed, run->replayed);
   putchar('\n');
 }
 

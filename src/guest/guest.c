@@ -191,7 +191,7 @@ static fold_status check_text(const struct fold_guest *guest) {
     snprintf(shown, sizeof shown, "%s", guest->what);
     fold_text_one_line(shown);
     return fold_error(FOLD_BAD_INPUT,
-                      "%s %.100s: it is not UTF-8, so that no record can hold it: use a link of another name",
+                      "%s %.100s: it is not UTF-8, so no record can hold it: use a link with a plain name",
                       guest->door->option ? guest->door->option : "the guest", shown);
   }
   return fold_ok();

@@ -40,7 +40,7 @@ struct fold_guest {
   const char *what;                          /* a path; a command; for one that is here, its name in messages */
   const struct foldproof_guest_table *table; /* of one that is here */
   struct fold_control arithmetic;            /* of one that is here: its caller's */
-  bool finite;                               /* its user says that it takes finite terms alone */
+  bool finite;                               /* its user says that it takes finite terms only */
 };
 
 /* What subject->guest points to. */

@@ -45,7 +45,7 @@ static fold_status open_object(const char *what, void **object) {
   struct stat info;
   snprintf(path, sizeof path, "%s%s", strchr(what, '/') ? "" : "./", what);
   const bool there = stat(path, &info) == 0;
-  if (there && !S_ISREG(info.st_mode)) return fold_error(FOLD_BAD_INPUT, "%s cannot be loaded: it is no file", what);
+  if (there && !S_ISREG(info.st_mode)) return fold_error(FOLD_BAD_INPUT, "%s cannot be loaded: it is not a file", what);
   *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (*object) return fold_ok();
   const char *why = dlerror();
@@ -53,7 +53,7 @@ static fold_status open_object(const char *what, void **object) {
   const bool foreign =
       there && strncmp(why, path, n) == 0 && strncmp(why + n, ": ", 2) == 0 && strcmp(why + n + 2, none) == 0;
   return fold_error(FOLD_BAD_INPUT, "%s cannot be loaded: %s", what,
-                    foreign ? "it was built for another machine" : why);
+                    foreign ? "it was built for a different machine" : why);
 }
 
 static fold_status check(const char *what, const struct foldproof_guest_table *table) {

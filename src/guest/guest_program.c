@@ -101,7 +101,7 @@ static fold_status describe_command(const char *command, char **json) {
         strchr("_-.@+", *at) || (*at >= '0' && *at <= '9') || ((*at | 32) >= 'a' && (*at | 32) <= 'z') ? *at : '_';
   word[n] = '\0';
   json_t *table = json_pack("{s:[{s:o,s:s,s:s}]}", "subjects", "name", json_sprintf("exec/%s", n ? word : "command"),
-                            "dtypes", "f16,f32,f64", "about", "a program, run anew each time");
+                            "dtypes", "f16,f32,f64", "about", "a program, started for each run");
   *json = json_dumps(table, JSON_COMPACT);
   json_decref(table);
   return fold_ok();

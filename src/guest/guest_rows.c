@@ -124,8 +124,9 @@ static fold_status masks(const struct reading *r, const char *field, const char 
        word = strtok_r(NULL, ", ", &rest)) {
     const int id = find(word);
     if (id < 0 && find == find_problem && strcmp(word, "rows") == 0)
-      status = fold_error(FOLD_BAD_INPUT, "%s: %s: its %s names 'rows' beside others, and must name it alone",
-                          r->guest->what, r->name, field);
+      status =
+          fold_error(FOLD_BAD_INPUT, "%s: %s: its %s names 'rows' with others: a function of rows has no other problem",
+                     r->guest->what, r->name, field);
     else if (id < 0)
       status = wrong(r, field, word, name, near_name(word, name, meant));
     else
@@ -210,7 +211,7 @@ static fold_status add_claims(const char *list, bool own, struct fold_subject *s
   FOLD_TRY(fold_claims_parse(list, &named, &preset));
   const uint64_t lacking = s->unknown && own ? named & impossible(s) & ~FOLD_CLAIM(FOLD_SAME_BITS_AS) : 0;
   if (lacking)
-    return fold_error(FOLD_BAD_INPUT, "the value and order of problem rows are not known: it cannot promise %s",
+    return fold_error(FOLD_BAD_INPUT, "the value and order of problem rows are not known: it cannot claim %s",
                       fold_claims(&(size_t){0})[__builtin_ctzll(lacking)].name);
   if (own) s->asked = named | preset;
   if (!own) s->vain |= named & impossible(s);

@@ -48,7 +48,7 @@ static bool judge_class(const struct fold_weighing *w, const struct fold_outcome
   if (class == FOLD_NAN ? may->nan : finite ? may->finite : may->infinite[negative]) return true;
   refute_row(finding, w->row, w->got, possible(w, may), truth->finite_terms ? INFINITY : NAN);
   if (!truth->finite_terms)
-    fold_find_refuted(finding, "the rules for special values require another result (docs/claims.md, Numbers)");
+    fold_find_refuted(finding, "the rules for special values require a different result (docs/claims.md, Numbers)");
   else if (finite)
     fold_find_refuted(finding, "the result is finite, and every order overflows");
   else if (may->infinite[0] || may->infinite[1])
@@ -348,7 +348,7 @@ static bool judge_ulps(const struct fold_evidence *e, struct fold_finding *findi
   keep_worst(finding, row, got, want, ulps, NAN);
   if (ulps <= e->subject->most_ulps) return true;
   refute_row(finding, row, got, want, ulps);
-  fold_find_refuted(finding, "%s%.4g ulps were promised",
+  fold_find_refuted(finding, "%s%.4g ulps were claimed",
                     isinf(ulps) ? "the result is not finite, and at most " : "at most ", e->subject->most_ulps);
   return false;
 }

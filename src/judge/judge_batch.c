@@ -53,8 +53,8 @@ static bool judge_beside_spoilt(struct fold_trial *trial, struct fold_finding *f
   for (size_t r = 0; r < rows; r += 2)
     memcpy((unsigned char *)trial->other + r * size, (const unsigned char *)trial->got + r * size, size);
   const bool same = fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, rows,
-                                   trial->finite ? "different bits beside rows of large numbers"
-                                                 : "different bits beside rows of NaN and of infinities");
+                                   trial->finite ? "different bits next to rows of large numbers"
+                                                 : "different bits next to rows of NaN and of infinities");
   finding->comparisons -= (rows + 1) / 2; /* the spoilt rows */
   return same;
 }
@@ -74,7 +74,7 @@ static void judge_rows_alone(struct fold_trial *trial, struct fold_finding *find
     }
     const unsigned char *in_batch = (const unsigned char *)trial->got + picks[i] * size;
     if (!fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, in_batch, 1,
-                        "different bits for the row alone")) {
+                        "different bits for the row by itself")) {
       const size_t behind = fold_order_behind((c->rows - 1 - picks[i]) * c->cols);
       const struct fold_order_side own = {.first_row = picks[i], .rows = 1, .behind = behind, .at = "alone"};
       struct fold_order_side among = {.rows = c->rows, .row = picks[i], .alone = true};
@@ -143,7 +143,7 @@ static fold_status open_batch(struct fold_trial *trial) {
 
 static void take_place(struct fold_trial *trial, struct fold_finding *finding, size_t row, const char *at) {
   if (fold_address_decides(trial, 0, row * trial->c->cols))
-    fold_find_refuted(finding, "the row's address decides: different bits %s, and alone at such an address", at);
+    fold_find_refuted(finding, "the row's address matters: different bits %s, and by itself at such an address", at);
   const struct fold_order_side own = {.rows = 1, .at = "alone"};
   struct fold_order_side among = {.rows = BATCH, .row = row, .alone = true};
   snprintf(among.at, sizeof among.at, "%s", at);

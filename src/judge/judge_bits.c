@@ -34,7 +34,7 @@ static void blame_varying_twin(struct fold_trial *trial, const struct fold_subje
     if (fold_trial_run_twin(trial, twin).code != FOLD_OK) return;
     if (fold_results_hash(dtype, trial->other, trial->c->rows) == first) continue;
     fold_find_failed(finding,
-                     fold_error(FOLD_ENVIRONMENT, "its twin %.80s gives different bits in a repeat", twin->name));
+                     fold_error(FOLD_ENVIRONMENT, "its reference %.80s gives different bits in a repeat", twin->name));
     return;
   }
 }
@@ -42,19 +42,19 @@ static void blame_varying_twin(struct fold_trial *trial, const struct fold_subje
 void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_subject *twin = trial->subject->twin ? fold_registry_twin(trial->registry, trial->subject) : NULL;
   if (twin == NULL) {
-    fold_find_skipped(finding, "it names no twin");
+    fold_find_skipped(finding, "it names no reference");
     if (trial->subject->twin)
-      fold_find_failed(finding, fold_error(FOLD_ENVIRONMENT, "its twin %s does not exist", trial->subject->twin));
+      fold_find_failed(finding, fold_error(FOLD_ENVIRONMENT, "its reference %s does not exist", trial->subject->twin));
     return;
   }
   if (!takes(twin, trial->c)) {
-    fold_find_skipped(finding, "its twin %.80s does not take this case", twin->name);
+    fold_find_skipped(finding, "its reference %.80s does not take this case", twin->name);
     return;
   }
   char what[160], on[40] = "";
   if (twin->engine != trial->subject->engine) snprintf(on, sizeof on, " on %s", fold_engine_name(twin->engine));
   snprintf(what, sizeof what, "different bits than %.80s%s", twin->name, on);
-  fold_status status = fold_within(fold_trial_run_twin(trial, twin), "%.80s%s, whose bits it promises", twin->name, on);
+  fold_status status = fold_within(fold_trial_run_twin(trial, twin), "%.80s%s, whose bits it claims", twin->name, on);
   if (status.code != FOLD_OK)
     fold_find_failed(finding, status);
   else if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->got, trial->other, trial->c->rows, what))
@@ -108,13 +108,13 @@ void fold_judge_fresh_process(struct fold_trial *trial, struct fold_finding *fin
   struct fold_traces traces;
   const char *why = NULL;
   if (!trial->fresh) {
-    fold_find_skipped(finding, "no other process was asked");
+    fold_find_skipped(finding, "no new process was started");
   } else if (!fold_fresh_find(trial->fresh, trial->subject->name, trial->subject->engine, trial->c->name, &theirs,
                               &traces, &why)) {
     if (why && strncmp(why, FOLD_LEFT_OUT, strlen(FOLD_LEFT_OUT)) == 0)
       fold_find_skipped(finding, "%.150s", why);
     else
-      snprintf(finding->reason, sizeof finding->reason, "the other process gave no result%s%.150s", why ? ": " : "",
+      snprintf(finding->reason, sizeof finding->reason, "the new process gave no result%s%.150s", why ? ": " : "",
                why ? why : ""); /* the verdict stays broken, as it is until a judge says otherwise */
   } else {
     char what[160];

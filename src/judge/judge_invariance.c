@@ -37,7 +37,7 @@ void fold_judge_launch_invariant(struct fold_trial *trial, struct fold_finding *
   if (ran > 0)
     fold_find_held(finding);
   else
-    fold_find_skipped(finding, "it takes no other launch");
+    fold_find_skipped(finding, "its grid and number of threads cannot be varied");
 }
 
 /* Compares the row without its first element, where it lies (misaligned), with the same moved to the aligned

@@ -140,9 +140,9 @@ static void refute_files(const struct fold_kept *kept, struct fold_finding *find
     for (; files % by == 0 && runs % by == 0; files /= by) runs /= by;
   const char *s = files == 1 ? "" : "s";
   if (runs == 1)
-    fold_find_refuted(finding, "it keeps %zu file%s more open after each run", files, s);
+    fold_find_refuted(finding, "it leaks %zu open file%s per run", files, s);
   else
-    fold_find_refuted(finding, "it keeps %zu file%s more open after each %zu runs", files, s, runs);
+    fold_find_refuted(finding, "it leaks %zu open file%s per %zu runs", files, s, runs);
 }
 
 void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *finding) {
@@ -165,9 +165,10 @@ void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *f
   else if (kept.files)
     refute_files(&kept, finding);
   else if (kept.bytes)
-    fold_find_refuted(finding, "it keeps %zu bytes more of memory after each run", kept.bytes);
+    fold_find_refuted(finding, "it leaks %zu bytes of memory per run", kept.bytes);
   else if (!fold_proc_is_ours())
-    fold_find_skipped(finding, "there is no /proc of this process's own namespace, which tells what a run leaves");
+    fold_find_skipped(finding,
+                      "/proc does not show this process's own namespace, so what a run leaves behind cannot be seen");
   else if (kept.unseen)
     fold_find_skipped(finding, "%s", kept.unseen);
 }

@@ -90,5 +90,5 @@ void fold_judge_world_invariant(struct fold_trial *trial, struct fold_finding *f
   if (tried)
     fold_find_held(finding);
   else
-    fold_find_skipped(finding, "there is no other number of ranks to try");
+    fold_find_skipped(finding, "there is no second number of ranks to try");
 }

@@ -142,7 +142,7 @@ static bool repeat_by_other_thread(struct fold_trial *trial, struct fold_finding
   if (status.code != FOLD_OK) fold_find_failed(finding, status);
   return status.code == FOLD_OK &&
          fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, trial->c->rows,
-                        "different bits in a repeat that another thread of the process called");
+                        "different bits in a repeat that a second thread of the process called");
 }
 
 void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *finding) {

@@ -124,7 +124,7 @@ static fold_status append_zeros(struct fold_rig *rig, size_t n) {
 /* Notes the pair of runs: n terms in front of others, and in front of so many zeros. */
 static void take_front(struct fold_trial *trial, size_t n, size_t zeros) {
   const struct fold_order_side front = {
-      .rows = 1, .behind = fold_order_behind(fold_trial_terms(trial) - n), .at = "in front of other terms"};
+      .rows = 1, .behind = fold_order_behind(fold_trial_terms(trial) - n), .at = "in front of more terms"};
   struct fold_order_side side = {.rows = 1, .behind = zeros, .behind_zeros = true};
   snprintf(side.at, sizeof side.at, zeros ? "in front of zeros" : "as an array by themselves");
   fold_trial_take_sides(trial, n, &front, &side);
@@ -259,7 +259,7 @@ static bool judge_broadcast(struct fold_trial *trial, size_t rows, struct fold_f
 void fold_judge_stride_invariant(struct fold_trial *trial, struct fold_finding *finding) {
   if (!is_for(trial, finding)) return;
   if (!trial->subject->strides) {
-    fold_find_skipped(finding, "it takes contiguous rows alone");
+    fold_find_skipped(finding, "it takes contiguous rows only");
     return;
   }
   const size_t cols = trial->c->cols, rows = rows_of(trial->c, 3 * cols + 1);

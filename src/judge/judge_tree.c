@@ -20,20 +20,19 @@ static fold_status compare(struct fold_trial *trial, const struct fold_revealed 
   if (status.code != FOLD_OK)
     fold_find_failed(finding, status);
   else if (differ)
-    fold_find_refuted(finding,
-                      "another tree than %s of %zu terms%s%.60s: there what holds x[%u] meets what holds x[%u]",
-                      order->name, trial->c->cols, revealed->name[0] ? ", that of " : "", revealed->name, i, j);
+    fold_find_refuted(finding, "not the tree of %s of %zu terms%s%.60s: the subtrees of x[%u] and x[%u] meet elsewhere",
+                      order->name, trial->c->cols, revealed->name[0] ? ", but of " : "", revealed->name, i, j);
   else if (revealed->tree.accumulator)
-    fold_find_refuted(finding, "the tree of %s, and not in one precision: %.150s", order->name, revealed->why);
+    fold_find_refuted(finding, "the tree of %s, but in more than one precision: %.150s", order->name, revealed->why);
   else if (revealed->tree.fused && !fold_tree_fused_alike(&revealed->tree, &want)) /* else an FMA changes nothing */
-    fold_find_refuted(finding, "the tree of %s, in which other products enter by an FMA", order->name);
+    fold_find_refuted(finding, "the tree of %s, but different products enter by an FMA", order->name);
   else if (revealed->how.accumulator != declared)
     fold_find_refuted(finding, "its tree gives these bits in an accumulator of %s, and not of %s",
                       fold_dtype_name(revealed->how.accumulator), fold_dtype_name(declared));
   else if (revealed->place[0])
-    fold_find_refuted(finding, "its order depends on the place in a launch: %.110s", revealed->place);
+    fold_find_refuted(finding, "its order depends on the row's place in a batch: %.110s", revealed->place);
   else if (revealed->by_batch)
-    fold_find_refuted(finding, "its order depends on the batch: some launches of up to %d rows have different bits",
+    fold_find_refuted(finding, "its order depends on the batch: some batches of up to %d rows have different bits",
                       ROWS);
   else
     fold_find_held(finding);

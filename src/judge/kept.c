@@ -57,7 +57,7 @@ fold_status fold_trial_kept(struct fold_trial *trial, struct fold_kept *kept) {
   const unsigned runs = runs_of(ops, fold_now() - begun), most = runs == QUICK_RUNS ? QUICK_GROUPS : MOST_GROUPS;
   struct fold_kept now = in_use(ops), before, least = {.bytes = SIZE_MAX, .files = SIZE_MAX, .runs = 1};
   for (unsigned k = 0; k < most && (k < LEAST_GROUPS || fold_now() - begun < MOST_TIME); k++) {
-    kept->unseen = "a run takes so long that it was not seen whether each keeps memory or open files";
+    kept->unseen = "runs take too long to see whether each leaks memory or open files";
     if (fold_now() - begun > TOO_LONG) return fold_ok();
     before = now;
     FOLD_TRY(run_group(trial, runs));

@@ -125,7 +125,8 @@ static void tell_trees(const struct fold_revealed v[2], uint32_t i, uint32_t j, 
   char a[WORDS], b[WORDS];
   describe(&v[0], a);
   describe(&v[1], b);
-  snprintf(change->text, sizeof change->text, "%s: %s; %s: %s; x[%u] and x[%u] meet in a sum of %zu terms, then of %zu",
+  snprintf(change->text, sizeof change->text,
+           "%s: %s; %s: %s; x[%u] and x[%u] first meet in a sum of %zu terms; in the second order, of %zu",
            change->side[0].at, a, change->side[1].at, b, i, j, terms_of_both(&v[0].tree, i, j),
            terms_of_both(&v[1].tree, i, j));
 }
@@ -137,21 +138,22 @@ static void tell_same(const struct fold_revealed v[2], bool whole, struct fold_o
   char order[WORDS];
   describe(&v[0], order);
   if (!fold_tree_accumulators_alike(&v[0].tree, &v[1].tree))
-    snprintf(change->text, sizeof change->text, "the order is the same, %s; another precision: %s: %.100s; %s: %.100s",
-             order, change->side[0].at, v[0].why[0] ? v[0].why : fold_dtype_name(a->accumulator), change->side[1].at,
+    snprintf(change->text, sizeof change->text,
+             "the order is the same, %s; the precision changes: %s: %.100s; %s: %.100s", order, change->side[0].at,
+             v[0].why[0] ? v[0].why : fold_dtype_name(a->accumulator), change->side[1].at,
              v[1].why[0] ? v[1].why : fold_dtype_name(b->accumulator));
   else if (a->accumulator != b->accumulator)
     snprintf(change->text, sizeof change->text, "the order is the same, %s; %s it adds in %s, %s in %s", order,
              change->side[0].at, fold_dtype_name(a->accumulator), change->side[1].at, fold_dtype_name(b->accumulator));
   else if (!fold_tree_fused_alike(&v[0].tree, &v[1].tree))
-    snprintf(change->text, sizeof change->text, "the order is the same, %s; other products enter by an FMA", order);
+    snprintf(change->text, sizeof change->text, "the order is the same, %s; different products enter by an FMA", order);
   else if (a->fusing != b->fusing)
     snprintf(change->text, sizeof change->text,
-             "the order is the same, %s; %s several operands are added so: %s; %s: %s", order, change->side[0].at,
-             fold_fusing_text(a->fusing), change->side[1].at, fold_fusing_text(b->fusing));
+             "the order is the same, %s; the rounding of several operands changes: %s: %s; %s: %s", order,
+             change->side[0].at, fold_fusing_text(a->fusing), change->side[1].at, fold_fusing_text(b->fusing));
   else if (whole)
-    snprintf(change->text, sizeof change->text,
-             "no change is seen, test data are added by %s on both sides: something else changed", order);
+    snprintf(change->text, sizeof change->text, "the order is the same on test data, %s: something else changed",
+             order);
 }
 
 /* `unknown`: it is not known whether the function is a sum. */

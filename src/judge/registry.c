@@ -95,11 +95,11 @@ fold_status fold_order_named(const char *name, const struct fold_order **order) 
 
 fold_status fold_replay_check(const struct fold_subject *s) {
   const struct fold_order *order = s->order ? fold_order_find(s->order) : NULL;
-  if (order == NULL) WRONG("it promises 'replays' and declares no order");
+  if (order == NULL) WRONG("it claims 'replays' and declares no order");
   if (!fold_method_has_replay(order, s->method))
-    WRONG("it promises 'replays', and its method has no replay in that order");
+    WRONG("it claims 'replays', and its method has no replay in that order");
   if (s->method != FOLD_PLAIN && s->ops != 1u << FOLD_SUM)
-    WRONG("it promises 'replays', and its method has no replay but of sums");
+    WRONG("it claims 'replays', and its method has no replay but of sums");
   return fold_ok();
 }
 
@@ -125,38 +125,37 @@ static fold_status check_claims(const struct fold_subject *s) {
   bool of_error = claims(s, FOLD_BOUNDED) || claims(s, FOLD_COMPENSATED), plain = s->method == FOLD_PLAIN;
   if (claims(s, FOLD_REPLAYS)) FOLD_TRY(fold_replay_check(s));
   if (claims(s, FOLD_TREE) && !fold_order_has_tree(s->order ? fold_order_find(s->order) : NULL, s->method))
-    WRONG("it promises 'tree' and declares no order of plain additions that all terms share");
-  if (claims(s, FOLD_SAME_BITS_AS) && !s->twin) WRONG("it promises 'same_bits_as' and names no twin");
+    WRONG("it claims 'tree' and declares no order of plain additions that all terms share");
+  if (claims(s, FOLD_SAME_BITS_AS) && !s->twin) WRONG("it claims 'same_bits_as' and names no reference");
   static const enum fold_claim_id limits[] = {FOLD_ACCURATE_AS, FOLD_ULPS};
   for (size_t i = 0; i < 2; i++) {
     const char *why = claims(s, limits[i]) ? fold_claim_unjudged(s, limits[i]) : NULL;
-    if (why) WRONG("it promises '%s', and %s", fold_claims(&(size_t){0})[limits[i]].name, why);
+    if (why) WRONG("it claims '%s', and %s", fold_claims(&(size_t){0})[limits[i]].name, why);
   }
   if (claims(s, FOLD_COMPENSATED) && !is_compensated(s) && !s->guest)
-    WRONG("it promises 'compensated', and its method is not");
+    WRONG("it claims 'compensated', and its method is not");
   if (of_error && s->ops >> FOLD_PROD & 1 && !plain && s->method != FOLD_EXACT)
-    WRONG("it promises a bound for products, and its method has none");
+    WRONG("it claims a bound for products, and its method has none");
   bool of_ranks =
       claims(s, FOLD_MESSAGE_INVARIANT) || claims(s, FOLD_WORLD_INVARIANT) || claims(s, FOLD_RANK_AGREEMENT);
-  if (of_ranks && !fold_engine_has_ranks(s->engine))
-    WRONG("it promises something about ranks, and its engine has none");
+  if (of_ranks && !fold_engine_has_ranks(s->engine)) WRONG("it makes a claim about ranks, and its engine has none");
   return fold_ok();
 }
 
 static fold_status check_twin(const struct fold_registry *registry, const struct fold_subject *s) {
   if (s->twin == NULL) return fold_ok();
   const struct fold_subject *twin = fold_registry_twin(registry, s);
-  if (twin == NULL) WRONG("its twin '%s' does not exist there", s->twin);
-  if (twin == s) WRONG("it is its own twin");
+  if (twin == NULL) WRONG("its reference '%s' does not exist there", s->twin);
+  if (twin == s) WRONG("it is its own reference");
   if (fold_engine_has_ranks(s->engine) != fold_engine_has_ranks(twin->engine))
-    WRONG("of it and its twin '%s' one runs over ranks", s->twin);
+    WRONG("either it or its reference '%s' runs over ranks, and the other does not", s->twin);
   const bool takes_less = s->dtypes & ~twin->dtypes || s->ops & ~twin->ops;
   if ((takes_less && !s->guest) || s->vector != twin->vector)
-    WRONG("its twin '%s' does not take all that it takes", s->twin);
+    WRONG("its reference '%s' does not take all that it takes", s->twin);
   for (int d = 0; d < FOLD_DTYPES; d++)
     if ((s->dtypes & twin->dtypes) >> d & 1 &&
         fold_subject_result(s, (enum fold_dtype)d) != fold_subject_result(twin, (enum fold_dtype)d))
-      WRONG("its twin '%s' has results of another dtype", s->twin);
+      WRONG("its reference '%s' has results of a different dtype", s->twin);
   return fold_ok();
 }
 

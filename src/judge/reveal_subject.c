@@ -61,15 +61,15 @@ static fold_status check(const struct fold_subject *subject, const struct fold_r
   if (asked->n == 0 || asked->n > FOLD_TREE_MOST)
     return fold_error(FOLD_BAD_INPUT, "no tree of %zu terms can be revealed: 1 to %d", asked->n, FOLD_TREE_MOST);
   if (asked->rows > FOLD_REVEAL_MOST_ROWS)
-    return fold_error(FOLD_BAD_INPUT, "launches of %zu rows: %d at most", asked->rows, FOLD_REVEAL_MOST_ROWS);
+    return fold_error(FOLD_BAD_INPUT, "calls with %zu rows: at most %d", asked->rows, FOLD_REVEAL_MOST_ROWS);
   if (problem->op != FOLD_SUM)
-    return fold_error(FOLD_UNSUPPORTED, "a tree is revealed by sums: not by %s", problem->name);
+    return fold_error(FOLD_UNSUPPORTED, "only a sum has a tree to reveal, not %s", problem->name);
   if (!(subject->ops >> asked->problem & 1) || !(subject->dtypes >> asked->dtype & 1))
     return fold_error(FOLD_UNSUPPORTED, "%s does not take %s of %s", subject->name, problem->name,
                       fold_dtype_name(asked->dtype));
   if (subject->vector && asked->n != asked->ranks)
-    return fold_error(FOLD_UNSUPPORTED, "%s sums one term a rank: %u ranks, not %zu", subject->name, asked->ranks,
-                      asked->n);
+    return fold_error(FOLD_UNSUPPORTED, "%s sums one term of each rank: of %u ranks, not %zu", subject->name,
+                      asked->ranks, asked->n);
   return fold_ok();
 }
 

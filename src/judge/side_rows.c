@@ -93,7 +93,7 @@ static fold_status sum(void *context, size_t rows, void *out) {
                                        .scratch_shift = how->scratch_shift,
                                        .poison = how->nan ? 0xff : FOLD_BASE_POISON};
   char left[80] = ""; /* leaves_no_trace tells it */
-  if (fold_now() > l->until) return fold_error(FOLD_BAD_INPUT, "that took more time than it may (see --order-time)");
+  if (fold_now() > l->until) return fold_error(FOLD_BAD_INPUT, "it took longer than --order-time allows");
   for (size_t r = 0; r < rows; r++) lay_row(l, r);
   FOLD_TRY(fold_reveal_run(&l->rig, l->trial->subject, &request, l->got, l->misdeed, left));
   memcpy(out, l->got + (s->alone ? s->row * size : 0), rows * size);

@@ -236,7 +236,8 @@ static bool judge_rotated(struct fold_trial *trial, size_t by, struct fold_findi
   fold_trial_take_sides(trial, trial->c->cols, &a, &b);
   if (fold_address_decides(trial, finding->row, (rows - by) * trial->c->cols))
     fold_find_refuted(
-        finding, "the row's address decides: row %zu of %zu has other bits in place %zu, and alone at such an address",
+        finding,
+        "the row's address matters: row %zu of %zu has different bits in place %zu, and by itself at such an address",
         finding->row, rows, b.row);
   else
     fold_find_refuted(finding, "different bits for row %zu of %zu in place %zu than in place %zu", finding->row, rows,

@@ -21,7 +21,7 @@ const char *fold_claim_unjudged(const struct fold_subject *s, enum fold_claim_id
     return "max and min round nothing: correctly_rounded is judged instead";
   if (id == FOLD_ACCURATE_AS && s->accurate_as == NULL) return "it names no order to be as accurate as";
   if (id == FOLD_ULPS && !(s->most_ulps > 0)) return "it names no number of ulps";
-  if (id == FOLD_SAME_BITS_AS && s->twin == NULL) return "it names no twin";
+  if (id == FOLD_SAME_BITS_AS && s->twin == NULL) return "it names no reference";
   if ((id == FOLD_REPLAYS || id == FOLD_TREE) && s->order == NULL) return "it declares no order";
   if (order == NULL) return NULL; /* the judge says that there is no such order */
   if (id == FOLD_REPLAYS && !fold_method_has_replay(order, s->method)) return "its method has no replay in its order";

@@ -282,7 +282,7 @@ static bool ask_whether_kept(struct fold_trial *trial, struct fold_finding *find
   if (fold_trial_terms(trial) == 0 || trial->foreign > 0) return true;
   fold_status status = fold_trial_run_foreign(trial, changed_term(trial), &kept);
   if (status.code != FOLD_OK) return fail(finding, status);
-  if (kept) fold_find_refuted(finding, "it returned stored results of another input");
+  if (kept) fold_find_refuted(finding, "it returned stored results of an earlier input");
   return !kept;
 }
 

@@ -155,9 +155,9 @@ static void describe(const struct work *w, uint32_t node, struct fold_map_class 
   c->kind = node == FOLD_MAP_NODE_VARIES  ? FOLD_MAP_VARIES
             : node == FOLD_MAP_NODE_RANKS ? FOLD_MAP_RANKS
                                           : FOLD_MAP_NO_TREE;
-  if (c->kind == FOLD_MAP_VARIES) snprintf(c->why, sizeof c->why, "a probe has different bits in a repeat");
+  if (c->kind == FOLD_MAP_VARIES) snprintf(c->why, sizeof c->why, "a masked run has different bits in a repeat");
   if (c->kind == FOLD_MAP_RANKS)
-    snprintf(c->why, sizeof c->why, "in a probe rank %u has different bits than rank 0, first in element %zu",
+    snprintf(c->why, sizeof c->why, "in a masked run rank %u has different bits than rank 0, first in element %zu",
              w->asker.odd_rank, w->asker.odd_at);
   if (c->kind == FOLD_MAP_NO_TREE && s->bad.pair == 0)
     snprintf(c->why, sizeof c->why, "of the equal terms of %u ranks %g are in the sum (element %zu)", w->asker.ranks,

@@ -78,11 +78,11 @@ static void name_chain(uint32_t *rank, size_t n, char name[FOLD_MAP_NAME]) {
     const uint32_t first = rank[0];
     const bool up = goes_around(rank, n, 1), down = goes_around(rank, n, n - 1);
     if (up && rank[0] == 0)
-      snprintf(name, FOLD_MAP_NAME, "ranks in turn, from 0 up");
+      snprintf(name, FOLD_MAP_NAME, "ranks sequentially, from 0 up");
     else if (up)
       snprintf(name, FOLD_MAP_NAME, "ring from rank %u up", rank[0]);
     else if (down && rank[0] == n - 1)
-      snprintf(name, FOLD_MAP_NAME, "ranks in turn, from %zu down", n - 1);
+      snprintf(name, FOLD_MAP_NAME, "ranks sequentially, from %zu down", n - 1);
     else if (down)
       snprintf(name, FOLD_MAP_NAME, "ring from rank %u down", rank[0]);
     if (up || (down && (n > 3 || swapped))) return;
@@ -92,10 +92,10 @@ static void name_chain(uint32_t *rank, size_t n, char name[FOLD_MAP_NAME]) {
   const uint32_t low = rank[0] < rank[1] ? rank[0] : rank[1];
   rank[1] = rank[0] + rank[1] - low;
   rank[0] = low;
-  size_t used = (size_t)snprintf(name, FOLD_MAP_NAME, "ranks in turn:");
+  size_t used = (size_t)snprintf(name, FOLD_MAP_NAME, "ranks sequentially:");
   for (size_t k = 0; k < n && used < FOLD_MAP_NAME - 12; k++)
     used += (size_t)snprintf(name + used, FOLD_MAP_NAME - used, " %u", rank[k]);
-  if (n > 30) snprintf(name, FOLD_MAP_NAME, "ranks in turn");
+  if (n > 30) snprintf(name, FOLD_MAP_NAME, "ranks sequentially");
 }
 
 fold_status fold_map_name(const struct fold_tree *tree, char name[FOLD_MAP_NAME]) {

@@ -40,12 +40,12 @@ static void conclude(const struct fold_map_proof *p, const struct fold_map_seen 
   } else if (rank > 0) {
     c->kind = FOLD_MAP_RANKS;
     snprintf(c->why, sizeof c->why,
-             "%llu of %llu random elements have different bits on another rank, first element %zu",
+             "%llu of %llu random elements differ between ranks, first element %zu",
              (unsigned long long)rank, (unsigned long long)c->tested, seen->marked_at[FOLD_MAP_OTHER_ON_RANK]);
   } else if (seen->wrong[way] > 0) {
     c->kind = FOLD_MAP_VALUES;
     snprintf(c->why, sizeof c->why,
-             "probes show a tree, and %llu of %llu random elements have different bits, first element %zu",
+             "masks show a tree, and %llu of %llu random elements have different bits, first element %zu",
              (unsigned long long)seen->wrong[way], (unsigned long long)c->tested, seen->wrong_at);
   } else if (c->tree.joins == 1 && c->tree.n > 2 && c->how.fusing == FOLD_ROUNDED_ONCE) {
     c->kind = FOLD_MAP_EXACT;

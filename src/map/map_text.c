@@ -90,7 +90,7 @@ static void print_runs(const struct fold_map *map, const struct fold_map_legend 
     print_letter(legend, c, out);
     print_what(c, out);
     if (has_tree(c) && c->untold > 0)
-      fprintf(out, "; not told from other orders: %zu of its %zu elements", c->untold, c->elements);
+      fprintf(out, "; order not distinguished from others: %zu of its %zu elements", c->untold, c->elements);
     fprintf(out, "\n");
   }
   if (map->runs > RUNS_TOLD)

@@ -124,8 +124,8 @@ static fold_status check_parts(const struct checking *c, const json_t *value, co
   if (json_is_object(value)) return check_object(c, value, key);
   json_array_foreach(value, i, part) {
     if (!json_is_object(part))
-      return fold_error(FOLD_BAD_INPUT, "a record of type %s has a list '%s' of other things than objects", c->type,
-                        key);
+      return fold_error(FOLD_BAD_INPUT, "a record of type %s has a list '%s' with an item that is not an object",
+                        c->type, key);
     FOLD_TRY(check_object(c, part, key));
   }
   return fold_ok();

@@ -77,7 +77,7 @@ static void try_tiling(struct fold_kernel_search *s, const struct tiling *t, boo
   if (!may_be(s, t)) return;
   if ((grid ? grid_of(t, s->term, s->n, s->spare) : block_of(t, s->term, s->n)) != s->print) return;
   snprintf(s->name, 120, "CUB's tiles of %u threads x %u items (loads of %u, added %s), %s", t->threads, t->items,
-           t->load, t->in_turn ? "in turn" : "pairwise", grid ? "a block each" : "in one block");
+           t->load, t->in_turn ? "sequentially" : "pairwise", grid ? "a block each" : "in one block");
 }
 
 /* Of tilings with equal trees the one with the fewest items: if one block adds all tiles in turn, they may be cut at each load. */

@@ -89,7 +89,7 @@ static fold_status launch_twice(struct proof *p, size_t first) {
   for (size_t r = 0; r < s->rows; r++)
     if (!fold_bits_same(s->result, fold_bits_load(s->result, p->before, r), result_of(p, r))) {
       p->revealed->kind = FOLD_REVEALED_VARIES;
-      snprintf(p->revealed->why, sizeof p->revealed->why, "row %zu of a launch has different bits in a repeat", r);
+      snprintf(p->revealed->why, sizeof p->revealed->why, "row %zu of a call has different bits in a repeat", r);
       break;
     }
   return fold_ok();
@@ -358,7 +358,7 @@ static fold_status reveal_row(const struct fold_summer *summer, struct fold_reve
   one.rows = 1;
   struct proof proof = {.summer = &one, .most = summer->rows, .revealed = revealed};
   size_t *place = malloc(summer->rows * sizeof *place);
-  fold_status status = fold_error(FOLD_NO_MEMORY, "not enough memory to probe %zu rows", summer->rows);
+  fold_status status = fold_error(FOLD_NO_MEMORY, "not enough memory to reveal %zu rows", summer->rows);
   if (place) status = open_proof(&proof);
   if (status.code == FOLD_OK) status = reveal_alone(&proof, summer, place);
   close_proof(&proof);

@@ -208,7 +208,7 @@ static void tell_chain(struct shapes *s, uint32_t node, int indent) {
     s->part[a] = s->part[b - 1];
     s->part[b - 1] = t;
   }
-  char how[80] = "in turn";
+  char how[80] = "sequentially";
   if (n == 2 && s->parts == first + 2) {
     const uint32_t a = s->part[first], b = s->part[first + 1];
     const bool turned = s->lowest[b] < s->lowest[a];
@@ -216,7 +216,7 @@ static void tell_chain(struct shapes *s, uint32_t node, int indent) {
     s->part[first + 1] = turned ? a : b;
     snprintf(how, sizeof how, "joined");
   }
-  if (n > 2) snprintf(how, sizeof how, "in turn, %zu at once to what there is", n - 1);
+  if (n > 2) snprintf(how, sizeof how, "sequentially, %zu at a time to the sum so far", n - 1);
   if (!s->failed) tell_parts(s, how, first, s->parts, indent);
   s->parts = first;
 }

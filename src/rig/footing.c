@@ -244,7 +244,7 @@ bool fold_footing_restore(const struct fold_footing *before, bool threads, char 
     set_settings(before);
   }
   if ((threads || own) && look_at_threads(begun, &theirs) && !changed[0])
-    snprintf(changed, 80, "%s in another thread of OpenMP's", name_of(theirs, begun));
+    snprintf(changed, 80, "%s in one of OpenMP's threads", name_of(theirs, begun));
   if (own) renew_threads();
   return !changed[0];
 }

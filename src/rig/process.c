@@ -213,8 +213,8 @@ static void restore_powers(char changed[80]) {
     known.spoilt = true;
   }
   if (now.end_with_parent != before->end_with_parent) tell(changed, "whether its process ends with its parent");
-  if (now.dumpable != before->dumpable) tell(changed, "whether others may look at its process's memory");
-  if (now.slack != before->slack) tell(changed, "by how much its thread's waits may be too long");
+  if (now.dumpable != before->dumpable) tell(changed, "whether other processes may read its memory");
+  if (now.slack != before->slack) tell(changed, "its thread's timer slack");
   prctl(PR_SET_TIMERSLACK, before->slack);
   prctl(PR_SET_DUMPABLE, before->dumpable);
   prctl(PR_SET_PDEATHSIG, before->end_with_parent);
@@ -243,7 +243,7 @@ static bool has_files(void) {
 
 static void look_at_files(char changed[80]) {
   if (!known.has_files || has_files()) return;
-  tell(changed, "its process's descriptors, of which hardly one is free");
+  tell(changed, "its process's descriptors: hardly one is left free");
   known.spoilt = true;
 }
 

@@ -27,7 +27,7 @@ fold_status fold_rig_explain_failure(const struct fold_rig *rig, const struct fo
 fold_status fold_rig_check_terms(const struct fold_rig *rig, const struct fold_subject *subject,
                                  const struct fold_request *request) {
   if (subject->finite && has(rig, request, FOLD_INFINITE))
-    return fold_error(FOLD_UNSUPPORTED, "it takes finite terms alone");
+    return fold_error(FOLD_UNSUPPORTED, "it takes finite terms only");
   if (subject->skips_nan && has(rig, request, FOLD_NAN)) return fold_error(FOLD_UNSUPPORTED, "it skips NaN");
   return fold_ok();
 }

@@ -100,7 +100,7 @@ static fold_status start(const struct fold_registry *registry, const struct fold
                          const struct fold_cases *cases, size_t turn) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-    return fold_error(FOLD_ENVIRONMENT, "no socket for a twin's process: %s", strerror(errno));
+    return fold_error(FOLD_ENVIRONMENT, "no socket for a reference's process: %s", strerror(errno));
   const pid_t worker = getpid(), child = fork();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -108,7 +108,7 @@ static fold_status start(const struct fold_registry *registry, const struct fold
     _exit(99);
   }
   close(ends[1]);
-  if (child < 0) return fold_error(FOLD_ENVIRONMENT, "no process for a twin: %s", strerror(errno));
+  if (child < 0) return fold_error(FOLD_ENVIRONMENT, "no process for a reference: %s", strerror(errno));
   fold_process_own_child(child);
   helpers[turn].pid = child;
   helpers[turn].fd = ends[0];

@@ -73,7 +73,7 @@ bool fold_fresh_find(const struct fold_fresh *fresh, const char *subject, enum f
     if (json_object_get(record, "results_xxh3") == NULL) return false;
     *result_hash = bits_at(record, "results_xxh3");
     if (!is_trace(traces)) *traces = traces_of(record);
-    *why = json_is_true(json_object_get(record, "backwards")) ? "in reverse, each case after another input" : NULL;
+    *why = json_is_true(json_object_get(record, "backwards")) ? "in reverse, each case after a different input" : NULL;
     if (*result_hash != ours) return true;
   }
   *why = fresh->note[0] ? fresh->note : NULL;

@@ -303,7 +303,7 @@ static fold_status conclude(struct supervisor *s, int status) {
   if (!s->ended.lost && s->ended.place.c < s->cases.n && !*s->job->stop) {
     s->in_trial = false;
     s->ended.lost = true;
-    return begin_again(s, "somebody else asked its process to stop");
+    return begin_again(s, "a signal from outside asked its process to stop");
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !s->sent) return fold_ok();
   describe(s, SAID_ALL, status, text);
@@ -321,7 +321,7 @@ static void name_twin(const struct supervisor *s, char text[160]) {
   char how[160];
   if (!s->in_trial || !twin || !atomic_load(&s->desk->watch.by_twin)) return;
   snprintf(how, sizeof how, "%s", text);
-  snprintf(text, 160, "its twin %.40s ran, and %.98s", twin, how);
+  snprintf(text, 160, "its reference %.40s ran, and %.98s", twin, how);
 }
 
 /* Adds the claim for which the run was made, so that a replay can repeat it. */

@@ -90,7 +90,7 @@ struct telling {
 
 /* Not sent: the listening process is gone. */
 static fold_status told(bool sent) {
-  return sent ? fold_ok() : fold_error(FOLD_ENVIRONMENT, "nobody listens to the worker any more");
+  return sent ? fold_ok() : fold_error(FOLD_ENVIRONMENT, "the worker's parent no longer listens");
 }
 
 static void tell_case(void *context, size_t done, size_t cases, const char *name) {

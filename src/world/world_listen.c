@@ -97,7 +97,8 @@ static fold_status hear_first(const struct connection *connection, uint64_t secr
   *known = connection->said.head.kind == WIRE_HELLO && first->secret == secret;
   if (*known &&
       (first->protocol != FOLD_WIRE_PROTOCOL || connection->said.head.n_bytes != sizeof connection->said.hello))
-    return fold_error(FOLD_ENVIRONMENT, "a rank is another version of foldproof: it speaks protocol %u, this is %u",
+    return fold_error(FOLD_ENVIRONMENT,
+                      "a rank runs a different version of foldproof: it speaks protocol %u, this is %u",
                       first->protocol, FOLD_WIRE_PROTOCOL);
   return fold_ok();
 }

@@ -143,7 +143,7 @@ class Rows(unittest.TestCase):
 
         with self.assertRaises(foldproof.Refuted) as caught:
             foldproof.verify(by_rows, like="numpy", claims="batch_invariant", fixtures="normal/f32/sum/17x257/*,normal/f32/sum/33x33/*")
-        order = "up to 8 rows: host/sequential; from 9 rows on: host/reverse; x[0] and x[1] meet in a sum of 2 terms, then of 33"
+        order = "up to 8 rows: host/sequential; from 9 rows on: host/reverse; x[0] and x[1] first meet in a sum of 2 terms; in the second order, of 33"
         self.assertRegex(str(caught.exception), rf"\n  order( on normal/\S+)?: {re.escape(order)}\n")
         told = [r["order_change"] for r in caught.exception.result.judgements if "order_change" in r]
         self.assertEqual(told, [order])  # once a claim
@@ -244,7 +244,7 @@ class Rows(unittest.TestCase):
 
     def test_what_nobody_can_judge(self):
         for claims in ("bounded", "replays", "correctly_rounded", "split_invariant", "permutation_invariant"):
-            with self.assertRaisesRegex(ValueError, f"the value and order of problem rows are not known: it cannot promise {claims}"):
+            with self.assertRaisesRegex(ValueError, f"the value and order of problem rows are not known: it cannot claim {claims}"):
                 judge(to_import.softmax, ["run_to_run", claims], problem="rows")
         told = {"run_to_run", "fresh_process", "alignment_invariant", "batch_invariant", "length_invariant"}
         tidy = {"stays_in_bounds", "leaves_no_trace", "keeps_input"}

@@ -113,7 +113,7 @@ with tempfile.TemporaryDirectory() as scratch:
     long_too = dict(FEW, fixtures=FEW["fixtures"] + "," + long["fixtures"])
     assert "goldens: 3 held, 0 differ" in foldproof.golden(by_pairs, "elsewhere", **long_too)
     said = raised(foldproof.Differs, last_row_else, "elsewhere", **long)
-    assert "17x257" in said and "another hash" in said, said
+    assert "17x257" in said and "a different hash" in said, said
     said = foldproof.golden(one_row_alone, "elsewhere", **long_too)
     assert said.endswith("1 of 3 cases not kept or compared, first normal/f32/sum/17x257/seed1: one row at a time"), said
     check_rows(long_too)

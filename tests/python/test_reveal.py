@@ -35,7 +35,7 @@ class Reveal(unittest.TestCase):
             self.assertEqual((tree.kind, order in tree.orders, len(tree.joins)), ("tree", True, 99), tree)
         tree = reveal(in_turn)
         self.assertIn("host/sequential", tree.orders)
-        self.assertIn("x[0..63] in turn", str(tree))
+        self.assertIn("x[0..63] sequentially", str(tree))
         self.assertEqual(tree.joins[0], [0, 1])
 
     def test_numpy_itself(self):

@@ -253,7 +253,7 @@ class Asked(unittest.TestCase):
     def test_an_unknown_problem_is_told_with_all_that_are_allowed(self):
         with self.assertRaisesRegex(ValueError, "unknown word 'mean'.*allowed: sum, prod, max, min, dot, rows"):
             foldproof.judge(to_import.row_sum, problem="mean")
-        with self.assertRaisesRegex(ValueError, "its problems names 'rows' beside others, and must name it alone"):
+        with self.assertRaisesRegex(ValueError, "its problems names 'rows' with others: a function of rows has no other problem"):
             foldproof.judge(to_import.row_sum, problem="sum,rows")
 
     def test_options_that_are_none(self):
