@@ -32,7 +32,7 @@ with tempfile.TemporaryDirectory() as folder:
                     str(pathlib.Path(GUESTS) / "device.c"), "-o", str(guest)], check=True)
 
     def verify(subject, *words, **environment):
-        return foldproof("verify", "--guest", str(guest), "--subjects", f"device/{subject}", *words, **environment)
+        return foldproof("verify", "-v", "--guest", str(guest), "--subjects", f"device/{subject}", *words, **environment)
 
     # What is right holds, on all fixtures, and device memory is given back.
     code, out = verify("honest", FAKE_CUDA_LOG=str(log))
@@ -64,8 +64,7 @@ with tempfile.TemporaryDirectory() as folder:
         assert code == 1 and f"REFUTED: device/{name} on cuda violates {claim}" in out, (name, code, out)
     assert "the current device, which is 1 and was 0" in out, out
     code, out = verify("changes_its_input", *FEW, "--claims", "replays,run_to_run,padding_invariant,length_invariant")
-    refuted = [line for line in out.splitlines() if line.startswith("REFUTED")]
-    assert code == 1 and refuted and all("a run changed the input: see keeps_input" in line for line in refuted), (code, out)
+    assert code == 1 and out.count("REFUTED") == out.count("a run changed the input: see keeps_input") > 0, (code, out)
     for name in ("keeps_a_workspace", "uses_the_pool"):
         code, out = verify(name, *FEW)
         assert code == 0 and " 0 refuted" in out, (name, code, out)

@@ -99,6 +99,11 @@ def check_address(guest, folder):
         assert code == 0 and words in out and "not claimed: alignment" not in out, (options, code, out, err)
     code, out, err = verify("--guest", guest, "--subjects", "bits/promises_nothing", "--jsonl", str(page))
     assert code == 0 and "not claimed: alignment" not in out and '"alignment_invariant"' in page.read_text(), (code, out, err)
+    # A value outside its bound is wrong whatever was claimed of the address; a process that ends there ends nothing else.
+    code, out, err = verify("--guest", guest, "--subjects", "bits/loses_at_16", "--fixtures", "normal/f32/sum/1x1023/*")
+    assert code == 1 and "REFUTED: bits/loses_at_16 on host violates alignment_invariant" in out and re.search(r"aligned address: wrong by \S+ bounds", out), (code, out, err)
+    code, out, err = verify("--guest", guest, "--subjects", "bits/aligned_only", "--fixtures", "normal/f32/sum/1x33/*")
+    assert code == 0 and re.search(r"^\d+ held, 0 refuted, 0 skipped$", out, re.M) and "broken" not in out, (code, out, err)
 
 
 def check_sides(guest):

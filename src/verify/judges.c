@@ -23,7 +23,7 @@ static bool informs(const struct fold_round *round, const struct fold_judgement 
   const uint64_t named = s->named & ~(FOLD_CLAIM(FOLD_ACCURATE_AS) | FOLD_CLAIM(FOLD_ULPS));
   return j->claim->id == FOLD_ALIGNMENT_INVARIANT && round->judge && s->guest && !s->unknown && !named &&
          round->selection->claims == NULL && fold_engine_is_here(s->engine) && rounds(j->c) &&
-         !(s->unseen && s->unseen[j->claim->id]) &&
+         !(s->unseen && s->unseen[j->claim->id]) && !(round->uninformed && round->uninformed[j->subject_index]) &&
          fold_stands_for_alike(round->cases, (size_t)(j->c - round->cases->at), j->claim->name);
 }
 
@@ -51,6 +51,14 @@ static bool is_missing(const struct fold_round *round, const struct fold_judgeme
     if (fold_judges(round, &there)) return false;
   }
   return is_here;
+}
+
+bool fold_judges_to_inform(const struct fold_round *round, const struct fold_judgement *j) {
+  return j->claim && !j->promised && !round->selection->probe;
+}
+
+void fold_judgement_count(struct fold_judgement *j) {
+  j->promised |= j->finding.outside && (j->subject->claims & FOLD_CLAIM(FOLD_BOUNDED)) != 0;
 }
 
 void fold_skip_missing(struct fold_judgement *j) {

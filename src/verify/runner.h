@@ -99,7 +99,8 @@ struct fold_round {
   uint64_t input_hash;        /* of the case that is run; 0: not made yet */
   const double *seconds_lost; /* for each subject, the time lost by processes that it ended or hung; NULL: none was */
   double patience;            /* a subject that has cost more is not run any more */
-  uint64_t *explained; /* for each subject, a mask of claims: how the order changed is not to be found out (again) */
+  uint64_t *explained;    /* for each subject, a mask of claims: how the order changed is not to be found out (again) */
+  const bool *uninformed; /* for each subject: nothing more is tried for information; NULL: everything is */
 };
 /* Judges, or records, everything selected from `place` on. Stops early, with OK, once *stop is non-zero, or, with *lost
  * set, before the next place when an engine was lost. */

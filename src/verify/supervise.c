@@ -17,6 +17,7 @@
 #include "culprit.h"
 #include "footing.h"
 #include "guest_guard.h"
+#include "judges.h"
 #include "orphans.h"
 #include "setting.h"
 #include "supervisor.h"
@@ -46,7 +47,8 @@ static fold_status start_worker(struct supervisor *s) {
                                .place = s->round.place,
                                .seconds_lost = s->seconds_lost,
                                .patience = LIMITS_OF_A_SUBJECT * s->limit,
-                               .explained = s->explained};
+                               .explained = s->explained,
+                               .uninformed = s->uninformed};
   /* The worker before may have ended within a run: makes the count even before the new worker starts. */
   const uint64_t turns = atomic_load(&s->desk->watch.turns), over = turns + (turns & 1);
   s->patience = (struct fold_patience){.seconds = s->limit, .turns = over};
@@ -240,6 +242,20 @@ static size_t judged_then(const struct supervisor *s) {
   return judging == 0 || judging > FOLD_CLAIMS ? FOLD_CLAIMS : judging - 1;
 }
 
+/* Whether the run was for information only, such as one at an address that the subject does not claim to take. */
+static bool ran_to_inform(const struct supervisor *s) {
+  const size_t claim = judged_then(s);
+  const struct fold_judgement judgement = fold_round_judgement(&s->round, s->round.place, claim);
+  return claim < FOLD_CLAIMS && s->job->judge && fold_judges_to_inform(&s->round, &judgement);
+}
+
+/* The trial is run again without what is only for information. */
+static fold_status go_on_uninformed(struct supervisor *s) {
+  s->uninformed[s->round.place.subject] = true;
+  s->again = s->calm = true;
+  return fold_ok();
+}
+
 /* Reports the trial in which the worker ended as broken, so that the round goes on after it; or has the trial run
  * again. */
 static fold_status answer_for(struct supervisor *s, const char *text, bool own) {
@@ -247,7 +263,9 @@ static fold_status answer_for(struct supervisor *s, const char *text, bool own) 
   if (s->asks) return go_on_unexplained(s, text);
   FOLD_TRY(fold_held_end(&s->held, NULL, 0, s->job->sink));
   if (!s->in_trial) return begin_again(s, text);
-  bool second = s->again;
+  if (ran_to_inform(s)) return go_on_uninformed(s);
+  const bool second = s->again && !s->calm;
+  s->calm = false;
   s->again = !own && deserves_again(s);
   if (s->again) {
     wonder(s, text);
@@ -372,7 +390,8 @@ static fold_status open_desk(struct supervisor *s) {
   s->ran = calloc(s->job->registry->n + 1, sizeof *s->ran);
   s->suspects = calloc(s->job->registry->n + 1, sizeof *s->suspects);
   s->explained = calloc(s->job->registry->n + 1, sizeof *s->explained);
-  if (s->desk == MAP_FAILED || !s->seconds_lost || !s->ran || !s->suspects || !s->explained)
+  s->uninformed = calloc(s->job->registry->n + 1, sizeof *s->uninformed);
+  if (s->desk == MAP_FAILED || !s->seconds_lost || !s->ran || !s->suspects || !s->explained || !s->uninformed)
     return fold_error(FOLD_NO_MEMORY, "not enough memory to start a process");
   if (!s->job->fresh_for) return fold_ok();
   s->fresh = memfd_create("foldproof-fresh", MFD_CLOEXEC);
@@ -434,6 +453,7 @@ fold_status fold_supervise(const struct fold_job *job, fold_status *riddle) {
   free(s.ran);
   free(s.suspects);
   free(s.explained);
+  free(s.uninformed);
   free(s.got);
   return status;
 }

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "apart.h"
+#include "judges.h"
 #include "supervisor.h"
 
 bool fold_supervisor_hears(const struct supervisor *s) {
@@ -70,6 +71,7 @@ static bool take_trial(struct supervisor *s, size_t n) {
   struct fold_begun begun;
   if (!take(s, &begun, n, sizeof begun) || !is_place(s, begun.place)) return false;
   s->again = s->again && s->trials == 0;
+  s->calm &= s->again;
   if (!s->again) s->told = 0;
   s->round.place = begun.place;
   s->round.input_hash = begun.input_hash;
@@ -106,6 +108,7 @@ static bool take_judged(struct supervisor *s, size_t n) {
   s->round.input_hash = judged.input_hash;
   struct fold_judgement judgement = fold_round_judgement(&s->round, judged.place, judged.claim);
   judgement.finding = judged.finding;
+  if (fold_judges_to_inform(&s->round, &judgement)) fold_judgement_count(&judgement);
   judgement.fact = judged.fact >= 0 ? &facts[judged.fact] : NULL;
   judgement.known = judged.known;
   if (judged.ran) {

@@ -24,6 +24,7 @@ struct supervisor {
   double limit;
   double *seconds_lost;
   uint64_t *explained; /* of each subject (runner.h) */
+  bool *uninformed;    /* so is this: a run for information ended or hung its process */
   struct fold_cases cases;
   bool has_cases; /* the cases are read, before any worker is started */
   bool begun;     /* the sink was told of the environment, and the cases are read */
@@ -39,6 +40,7 @@ struct supervisor {
   uint64_t told;         /* a mask of the claims that were judged in this trial */
   bool stuck;            /* the worker before it ended without a trial */
   bool again;            /* the trial is run for the second time: what was reported before is not reported again */
+  bool calm;             /* and the subject is not to blame, because a run for information ended the process */
   struct fold_held held; /* judgements that wait until it is known how an order changed */
   bool asks;             /* the worker is finding that out: all verdicts of the trial are reported */
   double since;          /* when the trial began, a time of fold_now */

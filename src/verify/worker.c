@@ -62,7 +62,8 @@ static struct fold_round round_of(const struct fold_worker *w, const struct prep
                              .place = w->place,
                              .seconds_lost = w->seconds_lost,
                              .patience = w->patience,
-                             .explained = w->explained};
+                             .explained = w->explained,
+                             .uninformed = w->uninformed};
 }
 
 fold_status fold_worker_here(const struct fold_worker *w) {

@@ -56,6 +56,7 @@ struct fold_worker {
   const double *seconds_lost;     /* of each subject */
   double patience;
   uint64_t *explained; /* for each subject (runner.h) */
+  const bool *uninformed;
 };
 
 /* The worker's main function, in its own process: sends on `fd` all that it does. Returns the process's exit code. */

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -236,6 +237,21 @@ static int peels_vectors(call_of *call, void *context) {
   return FOLDPROOF_GUEST_OK;
 }
 
+/* Loses its first term where the input lies 16 bytes from a line of a vector of 32. */
+static int loses_at_16(call_of *call, void *context) {
+  const int status = sums(call, 1);
+  const float *x = call->in;
+  (void)context;
+  if ((uintptr_t)x % 32 == 16 && call->rows > 0 && call->cols > 3) ((float *)call->out)[0] -= x[0];
+  return status;
+}
+/* Takes the rows that it is promised to get, those at a multiple of 16 bytes, and crashes in a row of 32 at another address. */
+static int aligned_only(call_of *call, void *context) {
+  (void)context;
+  if (call->cols == 32 && (uintptr_t)call->in % 16 != 0) raise(SIGBUS);
+  return sums(call, 1);
+}
+
 /* Where an argument lies within 128 bytes. */
 static uint64_t offset_of(const void *argument) { return (uintptr_t)argument % 128; }
 /* Its input ends where a page does. */
@@ -378,6 +394,8 @@ static const struct foldproof_guest_subject subjects[] = {
     SUBJECT("rounding_then_wrong", "batch_invariant", rounding_then_wrong, NULL),
     SUBJECT("peels", "batch_invariant", peels, NULL),
     {.name = "bits/peels_vectors", .run = peels_vectors},
+    {.name = "bits/loses_at_16", .run = loses_at_16},
+    {.name = "bits/aligned_only", .run = aligned_only},
     {.name = "bits/promises_nothing", .run = honest},
     SUBJECT("odd_rows", "batch_invariant", odd_rows, NULL),
     SUBJECT("last_of_many", "batch_invariant", last_of_many, NULL),
