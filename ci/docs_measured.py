@@ -131,8 +131,8 @@ def gpu_to_gpu():
     held, refuted = map(int, re.search(r"(\d+) held, (\d+) refuted", closing).groups())
     same, differ = map(int, re.search(r"flat/atomic on cuda +(\d+) +(\d+)", closing).groups())
     return table(["subjects", "results compared", "differ"],
-                 [["all that promise the same bits on every GPU", f"{held + refuted:,}", str(refuted)],
-                  ["`flat/atomic`, which promises nothing", str(same + differ), str(differ)]], "h100/gpu_to_gpu.txt")
+                 [["all that claim the same bits on every GPU", f"{held + refuted:,}", str(refuted)],
+                  ["`flat/atomic`, which claims nothing", str(same + differ), str(differ)]], "h100/gpu_to_gpu.txt")
 
 
 # --- in short
@@ -141,7 +141,7 @@ def gpu_to_gpu():
 def summary():
     one = lambda subject: record("h200/bench.jsonl", subject=subject, dtype="f32", rows=1, cols=10**9, generator="normal")["to_peer"]
     over = record("h200x4/allreduce.jsonl", bytes=2**30, subject="collective/canonical", setting="default")["to_library"]
-    return table(["subject", "promises", "input", "relative speed"],
+    return table(["subject", "claims", "input", "relative speed"],
                  [["`flat/canonical`", "one order on every GPU", "10⁹ f32 in one row", f"{one('flat/canonical'):.3f} × CUB"],
                   ["`flat/exact`", "the correctly rounded sum", "10⁹ f32 in one row", f"{one('flat/exact'):.3f} × CUB"],
                   ["`collective/canonical`", "one order over ranks", "an all-reduce of 1 GiB on four GPUs", f"{over:.3f} × NCCL"]],

@@ -220,7 +220,7 @@ static const struct fold_subject table[] = {
     HOST_ORDER("flat/shuffle", "the reference study's kernel: strided threads, shuffles down, twice"),
     {.name = "flat/canonical",
      .engine = FOLD_HOST,
-     .about = "a function of n alone: tiles of 16 lines of 256, and trees",
+     .about = "a function of n only: tiles of 16 lines of 256, and trees",
      .dtypes = ANY_ON_HOST,
      .ops = ANY_OP,
      .order = "flat/canonical",
@@ -303,7 +303,7 @@ static const struct fold_subject table[] = {
     CUDA_ORDER("flat/cooperative", "flat/shuffle", ORDERED, fold_flat_cooperative, fold_flat_cooperative_scratch,
                "the reference study's order in one cooperative launch"),
     CUDA_ORDER("flat/canonical", "flat/canonical", ORDERED | FOLD_CLAIM(FOLD_SPLIT_INVARIANT), fold_flat_canonical,
-               fold_flat_canonical_scratch, "a function of n alone, one launch"),
+               fold_flat_canonical_scratch, "a function of n only, one launch"),
     {.name = "flat/atomic",
      .engine = FOLD_CUDA,
      .about = "a control: blocks add to one cell as they come",
@@ -397,7 +397,7 @@ static const struct fold_fact facts[] = {
      .ops = SUMS,
      .lapses = FOLD_LOSES_INFINITY | FOLD_LEAST_BINS | FOLD_WRONG_BINS | FOLD_TOP_BINS,
      .seen = {{"CCCL 3.6.0", "CCCL 3.6.0"}},
-     .what = "NaN for an infinity; sums of zeros and of the least numbers are off; f64 loses small terms beside a "
+     .what = "NaN for an infinity; sums of zeros and of the least numbers are off; f64 loses small terms next to a "
              "subnormal one, and sums from 2^864 on are too small"},
     {.subject = "cub/reduce_not_guaranteed",
      .claims = FOLD_CLAIM(FOLD_BOUNDED),

@@ -103,7 +103,7 @@ struct foldproof_unseen {
 struct foldproof_verify_options {
   size_t size;            /* bytes of this structure, as the caller knows it */
   const char *subjects;   /* globs; may name foldproof's own subjects too [the table's] */
-  const char *claims;     /* names or presets: only these are judged, promised or not [all that the subjects promise] */
+  const char *claims;     /* names or presets: only these are judged, claimed or not [all that the subjects claim] */
   const char *fixtures;   /* globs of cases, fixtures or files [all of the set] */
   const char *set;        /* "default", "large", "guests" or "all" ["default"] */
   const char *folder;     /* of fixtures [$FOLDPROOF_FIXTURES, or the installed ones] */

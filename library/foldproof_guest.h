@@ -83,7 +83,7 @@ struct foldproof_guest_subject {
   const char *accumulator; /* a dtype, or "terms": that of the terms [f64 for f64 and for results in f64, else f32] */
   const char *result;      /* a dtype, "accumulator", or "terms" ["terms"] */
   const char *order;       /* the declared order in which terms are joined ("foldproof list orders") [none] */
-  /* What it promises ("foldproof list claims"), or presets: "deterministic", "batch-invariant", "reproducible",
+  /* What it claims ("foldproof list claims"), or presets: "deterministic", "batch-invariant", "reproducible",
    * "accurate", "promises" ["bounded,run_to_run,fresh_process"; of problem "rows"
    * "run_to_run,fresh_process,batch_invariant,alignment_invariant"; and "replays" of a declared order]. `same_bits_as` is
    * a claim, too. */

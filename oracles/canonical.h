@@ -1,6 +1,6 @@
 /* canonical.h: the canonical order, in words and in numbers; host and device include it.
  *
- * The order is a function of n alone: not of dtype, grid, block, alignment, GPU, ranks or the rows around it.
+ * The order is a function of n only: not of dtype, grid, block, alignment, GPU, ranks or the rows around it.
  *
  *   tile   elements [4096 t, 4096 (t + 1)) of the row, seen as 16 lines of 256 places
  *   chain  place p of a tile: its elements p, 256 + p, 512 + p, ... are joined in rising line, starting with the first

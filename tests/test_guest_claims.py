@@ -94,7 +94,7 @@ def check_address(guest, folder):
     # Asked for, it fails as ever; with other claims named it is not tried; with --probe it is in the table.
     few = ("--fixtures", "normal/f32/sum/3x1000/*,normal/f32/sum/1x2??/*")
     check_refuted(guest, "peels_vectors", "alignment_invariant", "different bits 1 element from an aligned address", "--fixtures", "normal/f32/sum/3x1000/*")
-    for options, words in ((("--claims", "bounded"), "  bounded "), (("--probe",), "probed for information")):
+    for options, words in ((("--claims", "bounded"), "  bounded "), (("--probe",), "tried for information")):
         code, out, err = verify("--guest", guest, "--subjects", "bits/peels_vectors", *few, *options)
         assert code == 0 and words in out and "not claimed: alignment" not in out, (options, code, out, err)
     code, out, err = verify("--guest", guest, "--subjects", "bits/promises_nothing", "--jsonl", str(page))

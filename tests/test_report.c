@@ -340,7 +340,7 @@ Test(report, bad_input_is_one_line_and_no_file) {
        "bad.jsonl:1: ", "'rows'"},
       {"{\"schema\":1,\"type\":\"study\",\"subject\":7}\n", "bad.jsonl:1: ", "'subject'"},
       {"{\"schema\":1,\"type\":\"environment\",\"gpus\":[7]}\n",
-       "bad.jsonl:1: ", "'gpus' of other things than objects"},
+       "bad.jsonl:1: ", "'gpus' with an item that is not an object"},
       {"{\"schema\":1,\"type\":\"environment\",\"gpus\":[{\"name\":7}]}\n",
        "bad.jsonl:1: ", "'gpus.name' to be a string"},
       {"{\"schema\":1,\"type\":\"environment\",\"asked\":{\"ranks\":7}}\n",

@@ -57,7 +57,7 @@ Test(report, measurements_become_figures) {
             "<td>rows/par_64</td>.*<td>f32</td><td>$1</td><td>1[0,]*</td><td class=.n.>$2</td><td class=.n.>$3</td><td "
             "class=.n.>$4</td></tr>\" "
             "m.html; done");
-  cr_expect_str_eq(s->out, "4\n4\n", "no ratio of a fixed order to its twin on the same data");
+  cr_expect_str_eq(s->out, "4\n4\n", "no ratio of a fixed order to its counterpart on the same data");
   shell_run(s,
             "grep -c 'class=.key.>.*host/idle' m.html; grep -c 'host/idle</th>.*<td>never ran</td>' m.html; grep -c "
             "'<td>1,000,000</td>' m.html");

@@ -14,7 +14,7 @@ _MEMORY_TYPE, _DEVICE_ORDINAL, _DEVICE = 2, 9, 2  # cuda.h: CU_POINTER_ATTRIBUTE
 
 
 class _Memory:
-    """Memory of a device, aligned to 256 bytes; it is freed when nobody refers to it."""
+    """Memory of a device, aligned to 256 bytes; it is freed when nothing refers to it."""
 
     def __init__(self, device: "Device", nbytes: int):
         found = c_uint64()

@@ -112,7 +112,7 @@ def _settle(record: Record, other: Record | None, why: str) -> None:
     elif other["results_xxh3"] == record["results_xxh3"]:
         record["verdict"] = "held"
     else:
-        record.update(verdict="refuted", reason="different bits in a new process, which ran the cases in reverse, each after another input")
+        record.update(verdict="refuted", reason="different bits in a new process, which ran the cases in reverse, each after a different input")
         for row, (got, want) in enumerate(zip(other.get("results", ()), record.get("results", ()))):
             if got != want:
                 record.update(row=row, got=got, want=want)

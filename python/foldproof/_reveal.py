@@ -73,7 +73,7 @@ def reveal(
     result: Optional[str] = None,
     rows: int = 0,
 ) -> Tree:
-    """The tree in which fn sums n terms. It is found by probes, and returned only if its replay gives fn's bits on random data.
+    """The tree in which fn sums n terms. It is found by runs on masked inputs, and returned only if its replay gives fn's bits on random data.
 
     fn(x) gets an array x of shape (rows, n) and returns the sums of its rows, as for verify; for problem "dot" it is fn(x, y), for "rows" any function of rows, which may be a sum. `rows` is
     the number of rows of a call; 0 means 1,024, or fewer if these have more than four million terms. The other arguments are those of

@@ -303,7 +303,7 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
                   does not know the value of such a function, so claims about its value or the order of its terms are not judged
     dtypes        dtypes of the terms: "f16", "bf16", "f32", "f64", "e4m3", "e5m2"; a list, or comma-separated. None: f32, or those of `data`
     device        "cpu", or "cuda" for arrays in device memory
-    claims        what fn promises: names (`foldproof list claims`) or presets. None: bounded, run_to_run, fresh_process, and replays of a declared order; for "rows"
+    claims        what fn claims: names (`foldproof list claims`) or presets. None: bounded, run_to_run, fresh_process, and replays of a declared order; for "rows"
                   run_to_run, fresh_process, batch_invariant, alignment_invariant; `untried` of the result then names the others, and
                   `unclaimed` has the judgements of alignment_invariant, tried for information.
                   stays_in_bounds, keeps_input and leaves_no_trace are judged too
@@ -322,7 +322,7 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     around        a number of rows, or a list such as [256, 1024]: batch_invariant tries every size near these, and near powers of two
     accurate_as   an order (`foldproof list orders`): errors are within the bound of a plain sum of its height, whatever fn's own order is
     ulps          errors are at most so many ulps of the exact result, wherever that is finite: terms that cancel refute it of any plain
-                  sum, so choose `fixtures` to which the promise applies
+                  sum, so choose `fixtures` to which the claim applies
     strides       True: fn takes arrays that are not contiguous, and stride_invariant is judged
     finite        True: fn takes no NaN and no infinity, and gets none. (If it raises an exception for inputs without terms, with NaN or with infinities,
                   these are skipped with that reason in any case; on other inputs an exception breaks the judgement)

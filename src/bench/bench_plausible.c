@@ -69,9 +69,8 @@ static const char *judge_rates(const struct fold_world_timing *t, const struct f
 }
 
 static const char *judge_shares(const struct fold_world_timing *t, bool noisy) {
-  static const char *const why[FOLD_SHARES] = {
-      [FOLD_SHARE_LOCAL] = "a negative overhead: faster than only its local share",
-      [FOLD_SHARE_CALLS] = "faster than only its calls to the other ranks"};
+  static const char *const why[FOLD_SHARES] = {[FOLD_SHARE_LOCAL] = "a negative overhead: faster than its local share",
+                                               [FOLD_SHARE_CALLS] = "faster than its calls to the other ranks"};
   for (int k = FOLD_SHARE_LOCAL; k < FOLD_SHARES; k++) {
     if (!is_timed(&t->share[k])) continue;
     if (is_faster(&t->share[FOLD_SHARE_ALL], &t->share[k]) || (!noisy && wins_too_often(t, k))) return why[k];

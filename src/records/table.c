@@ -276,7 +276,7 @@ void fold_table_print(const struct fold_table *table, bool strict, bool colour, 
   print_subjects(table, table->promised, strict, colour, out);
   for (size_t i = 0; i < table->registry->n * FOLD_CLAIMS; i++) probed += fold_counts_all(table->probed[i].count);
   if (probed > 0) {
-    fprintf(out, "\nprobed for information: not claimed, not counted\n");
+    fprintf(out, "\ntried for information: not claimed, not counted\n");
     print_subjects(table, table->probed, strict, false, out);
   }
   fputc('\n', out);

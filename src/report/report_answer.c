@@ -248,7 +248,7 @@ static void put_measured(const struct fold_model *m, FILE *out) {
   put_count(out, &between, m->n_study, "study error");
   put_count(out, &between, m->n_scalings, "scaling point");
   put_count(out, &between, m->n_messages, "all-reduce");
-  put_count(out, &between, m->n_probes, "message probe");
+  put_count(out, &between, m->n_probes, "message test");
   put_count(out, &between, m->n_ranks + m->n_worlds, "simulated world");
   put_count(out, &between, m->n_validations, "distributed sum");
   if (m->n_validations) fprintf(out, " (%zu held, %zu refuted)", held, refuted);

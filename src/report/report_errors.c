@@ -115,7 +115,7 @@ static const char *say_chunks(const struct fold_model_ranks *r, char text[160]) 
 
 void fold_sheet_ranks(struct fold_sheet *sheet, const struct fold_model *m) {
   fold_sheet_open(sheet, "ranks",
-                  "SIMULATION of all-reduces on one host, from their orders alone: nothing was sent, nothing was timed",
+                  "SIMULATION of all-reduces on one host, from their orders only: nothing was sent, nothing was timed",
                   "Algorithm;^Data;^dtype;^Seed;^#Elements;#Ranks;#Height;=Worst error (ulps);=Median (ulps);=Worst / "
                   "sum |x|;=Bound / sum |x|;=Worst / bound;The same bits in every chunk");
   for (size_t i = 0; i < m->n_ranks; i++) {
@@ -144,7 +144,7 @@ void fold_sheet_simulated(struct fold_sheet *sheet, const struct fold_model *m) 
 fold_status fold_page_ranks(struct fold_page *page) {
   const struct fold_model *m = page->model;
   fputs(
-      "<p>All-reduce replayed on a host from the orders alone: no message was sent. The worst relative error over the "
+      "<p>All-reduce replayed on a host from the orders only: no message was sent. The worst relative error over the "
       "elements; dashed: the bound of the order&rsquo;s "
       "height.</p>\n",
       page->out);

@@ -21,7 +21,7 @@ static const char *find_wrong_outcome(const json_t *record, bool run) {
   const bool hash = fold_record_text(record, "results_xxh3")[0];
   const bool decided = strcmp(verdict, "held") == 0 || strcmp(verdict, "refuted") == 0;
   const bool is_old = number(record, "schema") < 2;
-  if (strcmp(verdict, "not judged") == 0) return "verdict: 'not judged' is of timings alone";
+  if (strcmp(verdict, "not judged") == 0) return "verdict: only timings have 'not judged'";
   if (run && decided) return "verdict: nothing is judged in a run";
   if (run && !*verdict && !hash && !is_old) return "results_xxh3: a run with neither results nor a verdict";
   if (!hash && (has(record, "results") || has(record, "values") || has(record, "results_npy")))

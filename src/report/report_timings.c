@@ -214,11 +214,12 @@ static size_t draw_pairs(struct fold_page *page, const void *items, size_t n, do
   for (size_t i = 0; i < n_pairs; i++) subjects[i] = fixed[i]->subject;
   /* style 17 has the second colour and an open mark */
   const struct fold_series series[] = {fill_medians(&medians[0], fixed, n_pairs, -0.17, "fixed order", 0),
-                                       fill_medians(&medians[1], plain, n_pairs, 0.17, "its plain twin", 17)};
+                                       fill_medians(&medians[1], plain, n_pairs, 0.17, "its plain counterpart", 17)};
   const struct fold_plot plot = {
       .x_label = "median time (us)", .log_x = true, .rows = subjects, .n_rows = n_pairs, .series = series, .n = 2};
   snprintf(caption, sizeof caption,
-           "Fixed order against its plain twin, %.20s %.20s%s%.40s%s, %s elements%s%s. Medians; whiskers from 10 %% to "
+           "Fixed order against its plain counterpart, %.20s %.20s%s%.40s%s, %s elements%s%s. Medians; whiskers from "
+           "10 %% to "
            "90 %%.",
            t->dtype, t->op, t->generator[0] ? " of " : "", t->generator, t->generator[0] ? " data" : "",
            shape_text(t, shape), place_text(t, place), fold_page_where(page, t->environment, where));
@@ -241,9 +242,10 @@ static void add_prices(struct fold_sheet *sheet, const struct fold_model *m, con
 
 void fold_sheet_prices(struct fold_sheet *sheet, const struct fold_model *model) {
   const size_t n = model->n_timings;
-  fold_sheet_open(sheet, "prices", "The price of a fixed order",
-                  "Fixed order;Plain twin;^Engine;^#Threads;^dtype;^Data;^Elements;=Fixed (us);=Plain (us);=Fixed / "
-                  "plain;^Machine");
+  fold_sheet_open(
+      sheet, "prices", "The price of a fixed order",
+      "Fixed order;Plain counterpart;^Engine;^#Threads;^dtype;^Data;^Elements;=Fixed (us);=Plain (us);=Fixed / "
+      "plain;^Machine");
   struct fold_model_timed *t = fold_sheet_sorted(sheet, &by_shape, model->timings, n);
   if (t == NULL) return;
   for (size_t i = 0, end; i < n; i = end) {

@@ -72,7 +72,7 @@ void fold_sheet_matrix(struct fold_sheet *sheet, const struct fold_model *m) {
 const char fold_matrix_legend[] =
     "✓ held, ✗ refuted, known: refuted by a known defect of another library, !: the environment failed. In "
     "parentheses: not "
-    "promised. Empty: not promised, not tried. *: some rows have no bound, and were not judged. †: held on "
+    "claimed. Empty: not claimed, not tried. *: some rows have no bound, and were not judged. †: held on "
     "order-insensitive inputs only: each has the same bits in eight orders.";
 
 typedef void take_cell(struct fold_sheet *sheet, const struct fold_model *m, size_t s, size_t k, bool promised);
@@ -177,7 +177,7 @@ static void put_filters(struct fold_page *page) {
   static const char *const filters[][2] = {{"all", "all"},
                                            {"refuted", "refuted"},
                                            {"broken", "broken"},
-                                           {"fact", "known or not promised"},
+                                           {"fact", "known or not claimed"},
                                            {"idle", "order-insensitive only"},
                                            {"held", "held"},
                                            {"skipped", "skipped"}};

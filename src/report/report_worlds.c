@@ -120,7 +120,7 @@ static void open_table(struct fold_sheet *sheet, const struct fold_model *m, con
     fold_sheet_columns(sheet, title);
   }
   fold_sheet_columns(
-      sheet, is_vector(v) ? "=Farthest / sum |x|" : "Bits as promised;=Joining the ranks' own sums: error / bound");
+      sheet, is_vector(v) ? "=Farthest / sum |x|" : "Bits as claimed;=Joining the ranks' own sums: error / bound");
   fold_sheet_columns(sheet, "=Worst error (ulps);=Error / sum |x|;=Error / bound");
 }
 
@@ -190,7 +190,7 @@ static struct total *find_total(struct total *totals, size_t *n, json_t **index,
 /* Adds subjects in the sequence in which they appear. */
 static void fill_subjects(struct fold_sheet *sheet, const struct fold_model *m) {
   fold_sheet_open(sheet, "worlds_by_subject", "Sums over worlds, by subject",
-                  "Subject;#Sums;With one rank's bits;Bits as promised;#All-reduces;#Elements;#Not in the canonical "
+                  "Subject;#Sums;With one rank's bits;Bits as claimed;#All-reduces;#Elements;#Not in the canonical "
                   "order;=Error / bound at most;#Refuted");
   struct total *totals = malloc(m->n_validations * sizeof *totals), *total;
   json_t *index = NULL;

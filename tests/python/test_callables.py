@@ -306,7 +306,7 @@ class Fresh(unittest.TestCase):
     def test_a_call_that_decides_for_all_later_ones(self):
         result = judge(to_import.by_longest, "fresh_process", only="fresh_process", fixtures="uniform/f32/sum/4x17/*,uniform/f32/sum/4x1000/*")
         found = {r["cols"]: (r["verdict"], r.get("reason")) for r in result.judgements}
-        self.assertEqual(found[17], ("refuted", "different bits in a new process, which ran the cases in reverse, each after another input"))
+        self.assertEqual(found[17], ("refuted", "different bits in a new process, which ran the cases in reverse, each after a different input"))
 
     def test_a_result_that_is_kept_by_the_shape(self):
         result = judge(to_import.by_shape, "fresh_process", only="fresh_process", fixtures="uniform/f32/sum/4x1000/*")

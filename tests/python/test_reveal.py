@@ -103,7 +103,7 @@ class Reveal(unittest.TestCase):
             for wrong in ({"n": -1}, {"n": 10**12}, {"n": 2**32, "rows": 2**32}):
                 with self.assertRaisesRegex(ValueError, "no tree of [0-9]* terms can be revealed", msg=wrong):
                     reveal(in_turn, **wrong)
-            with self.assertRaisesRegex(ValueError, "launches of 1099511627776 rows: 1048576 at most"):
+            with self.assertRaisesRegex(ValueError, "calls with 1099511627776 rows: at most 1048576"):
                 reveal(in_turn, 2, rows=2**40)
         with self.assertRaisesRegex(ValueError, "ZeroDivisionError.*"):
             reveal(lambda x: 1 // 0)
