@@ -106,6 +106,14 @@ def check_address(guest, folder):
     assert code == 0 and re.search(r"^\d+ held, 0 refuted, 0 skipped$", out, re.M) and "broken" not in out, (code, out, err)
 
 
+def check_selection(guest):
+    """A guest that is loaded and not selected would look as if it had been judged."""
+    code, out, err = verify("--guest", guest, "--subjects", "host/pairwise")
+    assert code == 2 and "no guest is selected: none of their subjects, the first is bits/" in err and "held" not in out, (code, out, err)
+    code, out, err = verify("--guest", guest, "--subjects", "host/pairwise,bits/promises_nothing", "--fixtures", "normal/f32/sum/1x33/*")
+    assert code == 0 and "host/pairwise on host" in out and "bits/promises_nothing on host" in out, (code, out, err)
+
+
 def check_sides(guest):
     """Each invariance says which of two runs is wrong, by how many bounds, or that neither is; what is wrong goes before what is rounded
     otherwise, and is `got`."""
@@ -320,6 +328,7 @@ def main():
         check_offsets(guest)
         check_sides(guest)
         check_address(guest, pathlib.Path(folder))
+        check_selection(guest)
         check_new_processes(guest)
         check_sequence(guest)
         check_processors(guest)

@@ -36,7 +36,10 @@ static const struct argp_option options[] = {
     {"subjects", SUBJECTS, "GLOBS", 0, "use only these subjects (comma-separated globs); also without --subjects", 1},
     {"engine", ENGINE, "ENGINE", 0, "use only subjects of this engine: host, cuda, mpi, nccl or opencl", 1},
     {"guest", GUEST, "FILE", 0,
-     "use only the subjects of this shared object (foldproof_guest.h; repeatable), and those that --subjects names", 1},
+     "use the subjects of this shared object (foldproof_guest.h; repeatable) and no others, unless SUBJECT or "
+     "--subjects "
+     "choose among all",
+     1},
     {"exec", EXEC, "COMMAND", 0,
      "use this program (repeatable): it answers lines of JSON. If COMMAND contains {in} and {out}, it is started "
      "once for each run",
@@ -297,6 +300,15 @@ fold_status fold_selection_check(const struct fold_selection *selection, const s
   return status;
 }
 
+/* A guest that is loaded and left out would look as if it had been judged. */
+static fold_status check_guests(const struct fold_selection *selection, const struct fold_registry *registry) {
+  if (selection->n_guests == 0) return fold_ok();
+  for (size_t i = 0; i < registry->n; i++)
+    if (registry->subjects[i].guest && fold_selects_subject(selection, &registry->subjects[i])) return fold_ok();
+  return fold_error(FOLD_BAD_INPUT, "no guest is selected: none of their subjects, the first is %.60s, matches '%.60s'",
+                    registry->n ? registry->subjects[0].name : "", selection->subjects ? selection->subjects : "");
+}
+
 fold_status fold_selection_open(struct fold_selection_options *o, const struct fold_registry *own) {
   struct fold_selection *s = &o->selection;
   if (s->claims &&
@@ -320,7 +332,8 @@ fold_status fold_selection_open(struct fold_selection_options *o, const struct f
     if (s->backwards)
       fold_list_reverse((void *)(uintptr_t)o->registry.subjects, o->registry.n, sizeof(struct fold_subject));
   }
-  return fold_selection_check(s, &o->registry);
+  FOLD_TRY(fold_selection_check(s, &o->registry));
+  return check_guests(s, &o->registry);
 }
 
 void fold_selection_close(struct fold_selection_options *o) {
