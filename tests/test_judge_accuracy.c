@@ -360,6 +360,6 @@ Test(judge_accuracy, a_weighing_begins_with_nothing_known) {
   struct fold_weighing w;
   memset(&w, 0x5a, sizeof w);
   fold_weighing_init(&w);
-  cr_expect(w.running == NULL && w.truth == NULL && w.height == 0 && isnan(w.ulps) && isnan(w.fraction));
+  cr_expect(w.running == NULL && w.truth == NULL && w.height == 0 && isnan(w.ulps) && isnan(w.backward) && isnan(w.fraction));
   fold_weighing_free(&w);
 }

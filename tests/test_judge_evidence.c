@@ -280,6 +280,7 @@ Test(judge_evidence, the_evidence_is_the_worst_rows) {
   cr_expect_eq(f->verdict, FOLD_HELD, "%s", f->reason);
   cr_expect(f->row == 1 && f->ulps == 0x1p-5 && f->fraction > 0 && f->fraction < 1, "row %zu, %a ulps, %g of the bound",
             f->row, f->ulps, f->fraction);
+  cr_expect_float_eq(f->backward, 0x1p-4 / (1 + 0x1p-28), 0x1p-54, "%a", f->backward);
 }
 
 /* What one subject's bound allows, another's need not, nor of another result: the first is held and the second refuted, and the
@@ -313,6 +314,8 @@ Test(judge_evidence, a_result_is_weighed_by_each_subjects_own_bound) {
               t.count[FOLD_BOUNDED][FOLD_HELD], t.last[FOLD_BOUNDED].reason);
     cr_assert_eq(tally_verify(&registry, "loose*", false, &l.cases, &t).code, FOLD_OK);
     cr_expect_eq(t.last[FOLD_BOUNDED].ulps, first.last[FOLD_BOUNDED].ulps);
+    cr_expect(first.last[FOLD_BOUNDED].backward > 0 &&
+              t.last[FOLD_BOUNDED].backward == first.last[FOLD_BOUNDED].backward);
     cr_expect_eq(t.last[FOLD_BOUNDED].fraction, first.last[FOLD_BOUNDED].fraction);
   }
 }
@@ -359,7 +362,51 @@ Test(judge_evidence, of_rounded_sums_the_evidence_is_the_worst_rows) {
     const struct fold_finding *f = &t.last[claims[k]];
     cr_expect(f->verdict == FOLD_HELD && f->row == 1 && f->ulps == 0x1p-5, "row %zu, %a ulps: %s", f->row, f->ulps,
               f->reason);
+    cr_expect_float_eq(f->backward, 0x1p-4 / (1 + 0x1p-28), 0x1p-54, "%a", f->backward);
   }
+}
+
+/* Its unit is that of the dtype that rounds most; a sum that cancels is measured against its terms, not against itself. */
+Test(judge_evidence, the_error_of_a_sum_is_measured_against_its_terms) {
+  static const struct {
+    enum fold_op op;
+    float terms[3], got;
+    double backward;
+  } rows[] = {
+      {FOLD_SUM, {1, 0x1p-30f, -1}, 0, 0x1p-6 / (2 + 0x1p-30)},
+      {FOLD_SUM, {1, 1, 2}, 4, 0},
+      {FOLD_SUM, {0, 0, 0}, 0, 0},
+      {FOLD_SUM, {0, 0, 0}, 0x1p-149f, 2},
+      {FOLD_SUM, {0x1p-149f, 0x1p-149f, 0}, 0x1p-149f, 2},
+      {FOLD_SUM, {0x1p-126f, 0x1p-149f, 0}, 0x1p-126f, 2 / (1 + 0x1p-23)},
+      {FOLD_SUM, {0x1p-126f, 0x1p-126f, 0}, 0x1p-126f, 0x1p23},
+      {FOLD_SUM, {1, 1, 1}, 4, 0x1p24 / 3},
+      {FOLD_SUM, {1, 1, INFINITY}, INFINITY, NAN},
+      {FOLD_PROD, {1, 1, 2}, 2, NAN},
+      {FOLD_MAX, {1, 1, 2}, 2, NAN},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    static const enum fold_claim_id claims[] = {FOLD_BOUNDED, FOLD_FAITHFUL, FOLD_ULPS};
+    for (size_t k = 0; k < sizeof claims / sizeof *claims; k++) {
+      struct literal l;
+      struct fold_subject subject = plant(rows[i].got, NULL, FOLD_PLAIN, FOLD_CLAIM(claims[k]));
+      subject.most_ulps = 1e30;
+      if (claims[k] == FOLD_BOUNDED && rows[i].op == FOLD_MAX) continue; /* it has no bound */
+      literal_case(&l, 3, rows[i].terms);
+      l.c.op = rows[i].op;
+      const double got = judge(&subject, &l.cases).last[claims[k]].backward, want = rows[i].backward;
+      cr_expect(isnan(want) ? isnan(got) : fabs(got - want) <= want * 0x1p-51, "row %zu, claim %zu: %a, not %a", i, k,
+                got, want);
+    }
+  }
+  static const struct {
+    enum fold_dtype accumulator, result, unit;
+  } units[] = {{FOLD_F32, FOLD_F32, FOLD_F32},   {FOLD_F64, FOLD_F32, FOLD_F32},  {FOLD_F32, FOLD_F64, FOLD_F32},
+               {FOLD_F32, FOLD_BF16, FOLD_BF16}, {FOLD_F16, FOLD_BF16, FOLD_BF16}, {FOLD_F64, FOLD_F64, FOLD_F64}};
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+    cr_expect_eq(
+        fold_error_unit((struct fold_arithmetic){FOLD_PLAIN, units[i].accumulator, units[i].result}), units[i].unit,
+        "%zu", i);
 }
 
 /* Of what is refuted the evidence is that row's: its distance, infinite where a finite sum is not, none where none can be. */

@@ -52,13 +52,51 @@ Test(judge_table, claims_are_judged_in_the_order_that_their_rows_ask_for) {
   cr_expect_eq(fold_claims_next(FOLD_CLAIM(FOLD_KEEPS_INPUT))->id, FOLD_KEEPS_INPUT, "alone it waits for nobody");
 }
 
-static void add(struct fold_table *table, enum fold_claim_id claim, bool promised, enum fold_verdict verdict,
-                double ulps) {
+static void add_of(struct fold_table *table, enum fold_dtype dtype, enum fold_claim_id claim, bool promised,
+                   enum fold_verdict verdict, double backward) {
   size_t n;
+  const struct fold_case c = {.name = "a case", .dtype = dtype};
   struct fold_judgement j = {
-      .subject = table->registry->subjects, .claim = &fold_claims(&n)[claim], .promised = promised};
-  j.finding = (struct fold_finding){.verdict = verdict, .ulps = ulps, .fraction = NAN, .reason = "why"};
+      .subject = table->registry->subjects, .c = &c, .claim = &fold_claims(&n)[claim], .promised = promised};
+  j.finding = (struct fold_finding){
+      .verdict = verdict, .ulps = 1e15, .backward = backward, .fraction = 1, .reason = "why"};
   fold_table_add(table, &j);
+}
+static void add(struct fold_table *table, enum fold_claim_id claim, bool promised, enum fold_verdict verdict,
+                double backward) {
+  add_of(table, FOLD_F32, claim, promised, verdict, backward);
+}
+
+static char *print_table(const struct fold_table *table) {
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  fold_table_print(table, false, false, out);
+  fclose(out);
+  return text;
+}
+
+/* The worst over all dtypes, with the one that has it; of a sum of bf16 in f32 it is the result's. */
+Test(judge_table, the_worst_error_stands_with_its_dtype) {
+  struct fold_subject subject = plant(0, NULL, FOLD_PLAIN, 0);
+  struct fold_registry registry = {&subject, 1};
+  struct fold_table table;
+  static const struct {
+    enum fold_dtype dtype;
+    double backward;
+    const char *prints;
+  } rows[] = {{FOLD_F64, NAN, "      -\n"},       {FOLD_F64, 0, "     0 f64\n"},    {FOLD_BF16, 0.9754, " 0.975 bf16\n"},
+              {FOLD_F32, 0.5, " 0.975 bf16\n"},  {FOLD_F32, 1.82, " 1.82 f32\n"},  {FOLD_F64, NAN, " 1.82 f32\n"},
+              {FOLD_E5M2, 123.4, " 123 e5m2\n"}, {FOLD_F16, 1e7, " 1.0e+07 f16\n"}, {FOLD_F32, INFINITY, " inf f32\n"}};
+  cr_assert_eq(fold_table_open(&table, &registry).code, FOLD_OK);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    add_of(&table, rows[i].dtype, FOLD_BOUNDED, true, FOLD_HELD, rows[i].backward);
+    char *text = print_table(&table);
+    cr_expect(strstr(text, rows[i].prints), "row %zu: %s", i, text);
+    cr_expect_eq(strstr(text, "\nworst error: ") != NULL, i > 0, "row %zu: %s", i, text);
+    free(text);
+  }
+  fold_table_close(&table);
 }
 
 Test(judge_table, the_table_counts_promises_and_not_probes) {
@@ -77,7 +115,7 @@ Test(judge_table, the_table_counts_promises_and_not_probes) {
   fold_table_total(&table, false, total, &known);
   cr_expect_eq(known, 0);
   cr_expect(total[FOLD_HELD] == 5 && total[FOLD_REFUTED] == 3 && total[FOLD_SKIPPED] == 1 && total[FOLD_BROKEN] == 1);
-  cr_expect_eq(table.promised[FOLD_BOUNDED].ulps, 4, "the worst");
+  cr_expect_eq(table.promised[FOLD_BOUNDED].backward, 4, "the worst");
   FILE *out = open_memstream(&text, &size);
   fold_table_print(&table, false, false, out);
   fold_table_close_line(&table, false, "; and more", "", out);
@@ -106,7 +144,7 @@ Test(judge_table, what_refutes_a_peer_counts_unless_it_is_known) {
                              .c = &c,
                              .claim = &fold_claims(&n)[FOLD_RUN_TO_RUN],
                              .promised = true,
-                             .finding = {.verdict = FOLD_REFUTED, .ulps = NAN, .fraction = NAN},
+                             .finding = {.verdict = FOLD_REFUTED, .ulps = NAN, .backward = NAN, .fraction = NAN},
                              .fact = fold_facts(&n),
                              .known = true};
   fold_table_add(&table, &j);
@@ -123,7 +161,7 @@ static void add_telling(struct fold_table *table, size_t subject, enum fold_clai
                              .subject_index = subject,
                              .claim = &fold_claims(&n)[claim],
                              .promised = true,
-                             .finding = {.verdict = FOLD_HELD, .ulps = NAN, .fraction = NAN, .telling = telling}};
+                             .finding = {.verdict = FOLD_HELD, .ulps = NAN, .backward = NAN, .fraction = NAN, .telling = telling}};
   fold_table_add(table, &j);
 }
 
@@ -148,15 +186,15 @@ Test(judge_table, a_promise_that_no_input_could_tell_is_named) {
   add_telling(&table, 0, FOLD_BOUNDED, FOLD_TELLING_UNKNOWN);
   cr_expect_eq(fold_table_untold(&table), 0, "one that tells is enough");
   char *text = close_line(&table, true);
-  cr_expect(strstr(text, "  run_to_run                   4       0       0       3          -"), "%s", text);
-  cr_expect(strstr(text, "  bounded                      1       0       0       -          -"), "%s", text);
+  cr_expect(strstr(text, "  run_to_run                   4       0       0       3              -"), "%s", text);
+  cr_expect(strstr(text, "  bounded                      1       0       0       -              -"), "%s", text);
   cr_expect(strstr(text, "insensitive inputs only") == NULL, "%s", text);
   free(text);
   for (size_t i = 1; i < 13; i++) add_telling(&table, i, FOLD_REPLAYS, FOLD_IDLE);
   add_telling(&table, 1, FOLD_LAUNCH_INVARIANT, FOLD_IDLE);
   cr_expect_eq(fold_table_untold(&table), 13);
   text = close_line(&table, false);
-  cr_expect(strstr(text, "       1          -          -\n    order-insensitive inputs only\n"), "%s", text);
+  cr_expect(strstr(text, "       1              -\n    order-insensitive inputs only\n"), "%s", text);
   cr_expect(
       strstr(text, "\n13 claims about order held on order-insensitive inputs only: ") && strstr(text, " (--strict refuses that)\n"),
       "%s", text);

@@ -65,6 +65,32 @@ Test(report, figures_can_be_read) {
   shell_close(s);
 }
 
+/* Sums of three lengths, whose errors have a scale or, from before there was one, ulps alone; each is drawn in its own unit. */
+Test(report, errors_are_drawn_over_the_sum_of_magnitudes_where_records_have_that) {
+  struct shell *s = shell_open();
+  for (int old = 0; old < 2; old++) {
+    FILE *out = fopen(scratch_path(&s->scratch, old ? "old.jsonl" : "new.jsonl"), "w");
+    for (int i = 0; i < 3; i++)
+      fprintf(out,
+              "{\"schema\":2,\"build\":\"b\",\"type\":\"judgement\",\"subject\":\"a/b\",\"engine\":\"host\",\"claim\":\"bounded\","
+              "\"promised\":true,\"case\":\"normal/bf16/sum/1x%d/seed%d\",\"dtype\":\"bf16\",\"op\":\"sum\",\"rows\":1,"
+              "\"cols\":%d,\"generator\":\"normal\",\"input_xxh3\":\"0x0\",\"verdict\":\"held\",\"ulps\":12345%d%s,"
+              "\"bound_fraction\":0.5}\n",
+              10 << i, old, 10 << i, i, old ? "" : i == 1 ? ",\"backward_error\":0.97" : ",\"backward_error\":0.125");
+    fclose(out);
+  }
+  play_gnuplot(s);
+  shell_run(s, "PATH=.:$PATH $F report new.jsonl -o m.html; grep '^set ylabel' scripts; grep -c '[^0-9]12345' scripts; "
+               "grep -c '0.97' scripts; grep -o '<td[^>]*>0.97 bf16</td>' m.html | wc -l");
+  cr_expect(strstr(s->out, "error / (u Σ|x|)") && !strstr(s->out, "ulps") && strstr(s->out, "\n0\n"), "%s", s->out);
+  cr_expect_str_eq(shell_last_line(s->out), "1", "%s", s->out);
+  shell_run(s, "rm scripts; PATH=.:$PATH $F report old.jsonl -o m.html; grep '^set ylabel' scripts");
+  cr_expect(strstr(s->out, "error (ulps of the result)") && !strstr(s->out, "u Σ"), "%s", s->out);
+  shell_run(s, "rm scripts; PATH=.:$PATH $F report old.jsonl new.jsonl -o m.html; grep -c '^set ylabel' scripts");
+  cr_expect_str_eq(s->out, "2\n", "%s", s->out);
+  shell_close(s);
+}
+
 #define JUDGED(subject, claim, verdict, rest)                                                               \
   "{\"schema\":1,\"type\":\"judgement\",\"subject\":\"" subject "\",\"engine\":\"host\",\"claim\":\"" claim \
   "\",\"promised\":true,\"case\":\"normal/f32/sum/1x3/seed1\",\"dtype\":\"f32\",\"op\":\"sum\",\"rows\":1," \

@@ -71,7 +71,10 @@ def check_length():
     assert "subject and claim" not in out and "all subjects" not in out and "slowest" not in out, out
     assert re.search(r"^skipped, by reason\n  \d+: ", out, re.M) and re.search(r"^about order: \d+ of \d+ that held are on order-insensitive inputs$", out, re.M), out
     table = run(FOLDPROOF, *GREEN, "-v", code=0)
-    assert re.search(r"^subject and claim +held refuted skipped insens\.", table, re.M) and "\nall subjects " in table and lines[-1] == table.splitlines()[-1], table
+    assert re.search(r"^subject and claim +held refuted skipped insens\. +worst error$", table, re.M) and "\nall subjects " in table and lines[-1] == table.splitlines()[-1], table
+    errors = re.findall(r"^  (bounded|compensated|faithful) .* (\S+) (\w+)$", table, re.M)
+    assert len(errors) > 8 and all(0 < float(worst) < 100 and dtype in ("f32", "bf16") for _, worst, dtype in errors), errors
+    assert re.search(r"^  run_to_run .* -$", table, re.M) and len(re.findall("^worst error: ", table, re.M)) == 1, table
     assert run(FOLDPROOF, *GREEN, "-q", code=0).splitlines()[-1] == lines[-1]
 
 

@@ -18,7 +18,7 @@ struct fold_figures {
   bool compared;
   size_t comparisons, unjudged, row;
   uint64_t got, want;
-  double ulps, fraction;
+  double ulps, backward, fraction;
 };
 
 struct fold_judge {

@@ -16,8 +16,8 @@ fold_status fold_judge_keep_figures(struct fold_judge *j, const struct fold_clai
                                     const struct fold_finding *f) {
   struct fold_figures *kept = fold_list_grow(&j->figures, &j->n_figures, &j->figures_room, sizeof *kept);
   if (kept == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for what was measured");
-  *kept = (struct fold_figures){claim,  f->verdict, f->compared, f->comparisons, f->unjudged,
-                                f->row, f->got,     f->want,     f->ulps,        f->fraction};
+  *kept = (struct fold_figures){claim,  f->verdict, f->compared, f->comparisons, f->unjudged, f->row,
+                                f->got, f->want,    f->ulps,     f->backward,    f->fraction};
   if (j->last->figures++ == 0) j->last->first_figures = j->n_figures - 1;
   return fold_ok();
 }
@@ -52,7 +52,7 @@ static void compare(struct fold_judge *j, const json_t *record, size_t line, con
 
 /* The finding that these figures were taken from, without its words; one that measured nothing if there are none. */
 static struct fold_finding finding_of(const struct fold_figures *f) {
-  if (!f) return (struct fold_finding){.ulps = NAN, .fraction = NAN};
+  if (!f) return (struct fold_finding){.ulps = NAN, .backward = NAN, .fraction = NAN};
   return (struct fold_finding){.compared = f->compared,
                                .comparisons = f->comparisons,
                                .unjudged = f->unjudged,
@@ -60,6 +60,7 @@ static struct fold_finding finding_of(const struct fold_figures *f) {
                                .got = f->got,
                                .want = f->want,
                                .ulps = f->ulps,
+                               .backward = f->backward,
                                .fraction = f->fraction};
 }
 
@@ -80,6 +81,9 @@ void fold_judge_check_figures(struct fold_judge *j, const json_t *record, size_t
     compare(j, record, line, "telling", json_object_get(figures, "telling"));
   for (size_t i = 0; i < sizeof measures / sizeof *measures && (f || !claim->results); i++)
     compare(j, record, line, measures[i], json_object_get(figures, measures[i]));
+  /* Records that were made before this field lack it. */
+  if (json_object_get(record, "backward_error") && (f || !claim->results))
+    compare(j, record, line, "backward_error", json_object_get(figures, "backward_error"));
   for (size_t i = 0; i < sizeof places / sizeof *places && (f || (held && !claim->results)); i++)
     compare(j, record, line, places[i], json_object_get(figures, places[i]));
   json_decref(figures);

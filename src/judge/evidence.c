@@ -23,7 +23,7 @@ int fold_verdict_parse(const char *name) {
 
 struct fold_finding fold_finding_open(size_t rows) {
   return (struct fold_finding){
-      .verdict = FOLD_BROKEN, .reason = "no finding", .rows = rows, .ulps = NAN, .fraction = NAN};
+      .verdict = FOLD_BROKEN, .reason = "no finding", .rows = rows, .ulps = NAN, .backward = NAN, .fraction = NAN};
 }
 
 void fold_find_held(struct fold_finding *finding) {

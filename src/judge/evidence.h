@@ -30,7 +30,8 @@ struct fold_finding {
   bool moved;    /* they are of a run whose arguments were at other addresses than the base run's, or of fewer rows */
   bool of_other_run; /* they are not results of the row's own terms */
   uint64_t got, want;
-  double ulps; /* greatest |got - exact| in units of the exact result's last place; NaN where not measured */
+  double ulps;     /* greatest |got - exact| in units of the exact result's last place; NaN where not measured */
+  double backward; /* of a sum: greatest |got - exact| / (u sum |x|), u of fold_error_unit; NaN where not measured */
   /* Of an undeclared order: greatest `ulps` of a row whose condition is at most FOLD_WELL_CONDITIONED, if above
    * FOLD_NOTABLE_ULPS; else 0. */
   double off;
@@ -76,7 +77,7 @@ struct fold_weighed {
   struct fold_arithmetic how;
   const struct fold_order *order;
   uint64_t height, got;
-  double ulps, fraction;
+  double ulps, backward, fraction;
 };
 
 /* The terms of a case, and what is known of them. All of it is made when it is first asked for, and shared by all
@@ -122,6 +123,10 @@ fold_status fold_evidence_height(const struct fold_evidence *evidence, uint64_t 
  * declared. */
 fold_status fold_evidence_replay(const struct fold_evidence *evidence, const void **results);
 
+/* The dtype whose unit roundoff u scales the error of a sum: the narrower of accumulator and result. No sum does
+ * better than about u times the exact result, and one in few additions is off by about u times the sum of magnitudes. */
+enum fold_dtype fold_error_unit(struct fold_arithmetic how);
+
 /* One result against the theorem of its method (bound.h). */
 struct fold_weighing {
   const struct fold_truth *truth;
@@ -133,7 +138,7 @@ struct fold_weighing {
   uint64_t got;
   /* The outcome, for a finite result: */
   mpfr_t error, bound;
-  double ulps, fraction; /* NaN if the result is not finite */
+  double ulps, backward, fraction; /* NaN if the result is not finite, or there is none (fold_finding) */
 };
 void fold_weighing_init(struct fold_weighing *weighing);
 void fold_weighing_free(struct fold_weighing *weighing);

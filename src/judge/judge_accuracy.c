@@ -29,6 +29,26 @@ static void keep_worst(struct fold_finding *finding, size_t row, uint64_t got, u
   if (worse) refute_row(finding, row, got, want, NAN);
 }
 
+enum fold_dtype fold_error_unit(struct fold_arithmetic how) {
+  const int wide = fold_format_of(how.accumulator).precision;
+  return wide < fold_format_of(how.result).precision ? how.accumulator : how.result;
+}
+
+/* The error of a sum over u sum |x|; NaN of a product, of max and of min. Below the smallest normal number, from where on
+ * all roundings are of one size, that number stands for the sum of magnitudes: of a right sum this never is above 1. */
+static double backward_of(mpfr_srcptr error, const struct fold_truth *truth, struct fold_arithmetic how) {
+  const struct fold_format unit = fold_format_of(fold_error_unit(how));
+  if (truth->op != FOLD_SUM) return NAN;
+  MPFR_DECL_INIT(normal, 2);
+  mpfr_set_ui_2exp(normal, 1, unit.emin, MPFR_RNDN);
+  const bool normally = mpfr_greaterequal_p(truth->abs_sum, normal);
+  return ldexp(fold_ratio_up(error, normally ? truth->abs_sum : normal), unit.precision);
+}
+
+static void keep_backward(struct fold_finding *finding, double backward) {
+  if (isnan(finding->backward) || backward > finding->backward) finding->backward = backward;
+}
+
 /* A result of another class that the theorem leaves possible: the exact one, or what an overflow gives. */
 static uint64_t possible(const struct fold_weighing *w, const struct fold_outcomes *may) {
   const struct fold_truth *truth = w->truth;
@@ -91,7 +111,9 @@ static bool judge_within(struct fold_weighing *w, bool exact, struct fold_findin
   fold_truth_error(w->error, w->truth, dtype, w->got);
   bool within = mpfr_lessequal_p(w->error, w->bound);
   w->ulps = fold_truth_ulps(w->error, w->truth, dtype);
+  w->backward = backward_of(w->error, w->truth, w->how);
   w->fraction = fold_ratio_up(w->error, w->bound);
+  keep_backward(finding, w->backward);
   keep_worst(finding, w->row, w->got, want, w->ulps, w->fraction);
   if (within && (nearest || !exact)) return true;
   refute_row(finding, w->row, w->got, want, w->ulps);
@@ -104,7 +126,7 @@ static bool judge_within(struct fold_weighing *w, bool exact, struct fold_findin
 }
 
 void fold_weighing_init(struct fold_weighing *w) {
-  *w = (struct fold_weighing){.ulps = NAN, .fraction = NAN};
+  *w = (struct fold_weighing){.ulps = NAN, .backward = NAN, .fraction = NAN};
   mpfr_init2(w->error, 256);
   mpfr_init2(w->bound, 128);
 }
@@ -116,7 +138,7 @@ void fold_weighing_free(struct fold_weighing *w) {
 
 bool fold_weigh(struct fold_weighing *w, struct fold_finding *finding, fold_status *status) {
   struct fold_outcomes may;
-  w->ulps = w->fraction = NAN;
+  w->ulps = w->backward = w->fraction = NAN;
   *status = fold_bound_outcomes(w->how, w->truth, w->height, w->running, w->bound, &may);
   if (status->code != FOLD_OK) return true;
   if (!judge_class(w, &may, finding)) return false;
@@ -178,7 +200,7 @@ static const struct fold_weighed *find_weighed(const struct fold_truths *truths,
 static void keep_weighed(struct fold_truths *truths, const struct fold_weighing *w) {
   struct fold_weighed *at = truths->weighed[w->row];
   memmove(at + 1, at, (FOLD_WEIGHED - 1) * sizeof *at);
-  at[0] = (struct fold_weighed){true, w->how, w->order, w->height, w->got, w->ulps, w->fraction};
+  at[0] = (struct fold_weighed){true, w->how, w->order, w->height, w->got, w->ulps, w->backward, w->fraction};
 }
 
 /* Notes an error that is large for a sum whose terms hardly cancel, where no order is declared whose bound would tell. */
@@ -200,6 +222,7 @@ static bool judge_result(const struct fold_evidence *e, struct fold_weighing *w,
   const struct fold_weighed *before = find_weighed(truths, w);
   *status = fold_truths_row(truths, row, &w->truth);
   if (before) {
+    keep_backward(finding, before->backward);
     if (!isnan(before->ulps)) /* an infinity or a NaN has no error */
       keep_worst(finding, row, w->got, w->truth->rounded[w->how.result], before->ulps, before->fraction);
     note_off(e, w->truth, before->ulps, finding);
@@ -327,12 +350,14 @@ static bool is_faithful(const struct fold_truth *truth, enum fold_dtype dtype, u
   return side != 0 && got == other;
 }
 
-static void measure(struct fold_finding *finding, size_t row, enum fold_dtype dtype, uint64_t got,
+static void measure(struct fold_finding *finding, size_t row, struct fold_arithmetic how, uint64_t got,
                     const struct fold_truth *truth) {
+  const enum fold_dtype dtype = how.result;
   if (fold_bits_class(dtype, got) >= FOLD_INFINITE || !mpfr_number_p(truth->exact)) return;
   mpfr_t error;
   mpfr_init2(error, 256);
   fold_truth_error(error, truth, dtype, got);
+  keep_backward(finding, backward_of(error, truth, how));
   keep_worst(finding, row, got, truth->rounded[dtype], fold_truth_ulps(error, truth, dtype), NAN);
   mpfr_clear(error);
 }
@@ -340,11 +365,13 @@ static void measure(struct fold_finding *finding, size_t row, enum fold_dtype dt
 /* One row against the claim's number of ulps: false when it is refuted. */
 static bool judge_ulps(const struct fold_evidence *e, struct fold_finding *finding, size_t row,
                        const struct fold_truth *truth) {
-  const enum fold_dtype dtype = fold_evidence_result_dtype(e);
+  const struct fold_arithmetic how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
+  const enum fold_dtype dtype = how.result;
   const uint64_t got = fold_bits_load(dtype, e->results, row), want = truth->rounded[dtype];
   struct fold_finding here = fold_finding_open(1);
-  measure(&here, row, dtype, got, truth);
+  measure(&here, row, how, got, truth);
   const double ulps = isnan(here.ulps) ? INFINITY : here.ulps; /* got is infinite or NaN, and want is not */
+  keep_backward(finding, here.backward);
   keep_worst(finding, row, got, want, ulps, NAN);
   if (ulps <= e->subject->most_ulps) return true;
   refute_row(finding, row, got, want, ulps);
@@ -373,7 +400,8 @@ void fold_judge_ulps(const struct fold_evidence *e, struct fold_finding *finding
 }
 
 static void judge_rounding(const struct fold_evidence *e, struct fold_finding *finding, bool nearest) {
-  const enum fold_dtype dtype = fold_evidence_result_dtype(e);
+  const struct fold_arithmetic how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
+  const enum fold_dtype dtype = how.result;
   for (size_t row = 0; row < finding->rows; row++) {
     const struct fold_truth *truth;
     fold_status status = fold_truths_row(e->truths, row, &truth);
@@ -383,7 +411,7 @@ static void judge_rounding(const struct fold_evidence *e, struct fold_finding *f
     }
     finding->comparisons++;
     uint64_t got = fold_bits_load(dtype, e->results, row);
-    measure(finding, row, dtype, got, truth);
+    measure(finding, row, how, got, truth);
     if (nearest ? fold_bits_same(dtype, got, truth->rounded[dtype]) : is_faithful(truth, dtype, got)) continue;
     refute_row(finding, row, got, truth->rounded[dtype], NAN);
     fold_find_refuted(finding, nearest ? "not the number nearest to the exact result"

@@ -213,6 +213,7 @@ void fold_record_figures(json_t *line, const struct fold_finding *f, enum fold_d
   if (f->telling != FOLD_TELLING_UNKNOWN)
     json_object_set_new(line, "telling", json_boolean(f->telling == FOLD_TELLING));
   fold_record_number(line, "ulps", f->ulps);
+  fold_record_number(line, "backward_error", f->backward);
   fold_record_number(line, "bound_fraction", f->fraction);
   if (f->verdict == FOLD_HELD && f->off > 0) fold_record_number(line, "well_conditioned_ulps", f->off);
 }

@@ -73,7 +73,8 @@ static void print_error(const struct fold_judgement *j, FILE *out) {
   if (!isnan(f->fraction)) fputs(", ", out), fold_print_of_bound(f->fraction, out);
 }
 
-const char *fold_print_fraction(double fraction, char text[32]) {
+/* A fraction of a bound, with three digits. One that would be rounded to 1 shows its distance from 1: "1+3e-08". */
+static const char *print_fraction(double fraction, char text[32]) {
   snprintf(text, 32, "%.3g", fraction);
   if (strcmp(text, "1") == 0 && fraction != 1) snprintf(text, 32, "1%+.1g", fraction - 1);
   return text;
@@ -84,7 +85,7 @@ void fold_print_of_bound(double fraction, FILE *out) {
   if (fraction >= 1000 && fraction < 1e6) /* %.3g would use an exponent */
     fprintf(out, "%.0f times the bound", fraction);
   else
-    fprintf(out, "%s %s the bound", fold_print_fraction(fraction, text), fraction > 1 ? "times" : "of");
+    fprintf(out, "%s %s the bound", print_fraction(fraction, text), fraction > 1 ? "times" : "of");
 }
 
 static void print_replay(const struct fold_judgement *j, const char *program, const char *folder, FILE *out) {

@@ -23,8 +23,6 @@ fold_status fold_refutation_keep(struct fold_refutation *refutation, const struc
                                  const char *program, const char *folder);
 void fold_refutation_free(struct fold_refutation *refutation);
 
-/* A fraction of a bound, with three digits. One that would be rounded to 1 shows its distance from 1: "1+3e-08". */
-const char *fold_print_fraction(double fraction, char text[32]);
 /* Prints an error relative to its bound: "0.5 of the bound", "1570 times the bound". */
 void fold_print_of_bound(double fraction, FILE *out);
 

@@ -7,7 +7,6 @@
 
 #include "bits.h"
 #include "counts.h"
-#include "refutation.h"
 #include "wrap.h"
 
 enum { FEW_UNTOLD = 3, MOST_UNTOLD = 10 }; /* subjects */
@@ -23,10 +22,7 @@ fold_status fold_table_open(struct fold_table *table, const struct fold_registry
     fold_table_close(table);
     return fold_error(FOLD_NO_MEMORY, "not enough memory for the table");
   }
-  for (size_t i = 0; i < cells; i++) {
-    table->promised[i].ulps = table->promised[i].fraction = NAN;
-    table->probed[i].ulps = table->probed[i].fraction = NAN;
-  }
+  for (size_t i = 0; i < cells; i++) table->promised[i].backward = table->probed[i].backward = NAN;
   return fold_ok();
 }
 
@@ -45,12 +41,12 @@ static void count_known(struct fold_table *table, const struct fold_judgement *j
   snprintf(tally->version, sizeof tally->version, "%s", j->version ? j->version : "");
 }
 
-/* Whether the error of a result that held is larger than the exact result, as when a sum cancels: then ulps say
- * nothing. */
-static bool cancels(const struct fold_judgement *j) {
-  const struct fold_finding *f = &j->finding;
-  if (f->verdict != FOLD_HELD || !j->c) return false;
-  return f->ulps >= ldexp(1, fold_format_of(fold_subject_result(j->subject, j->c->dtype)).precision);
+/* Keeps the worst error, and the dtype that has it. */
+static void keep_backward(struct fold_cell *cell, const struct fold_judgement *j) {
+  const double backward = j->finding.backward;
+  if (isnan(backward) || backward <= cell->backward) return;
+  cell->backward = backward;
+  cell->unit = fold_error_unit(fold_subject_arithmetic(j->subject, j->c->dtype));
 }
 
 void fold_table_add(struct fold_table *table, const struct fold_judgement *j) {
@@ -63,11 +59,7 @@ void fold_table_add(struct fold_table *table, const struct fold_judgement *j) {
   cell->idle += f->telling == FOLD_IDLE;
   cell->threads |= f->threads;
   if (j->known) cell->known++, count_known(table, j);
-  if (cancels(j))
-    cell->cancelled++;
-  else if (isnan(cell->ulps) || f->ulps > cell->ulps)
-    cell->ulps = f->ulps;
-  if (isnan(cell->fraction) || f->fraction > cell->fraction) cell->fraction = f->fraction;
+  keep_backward(cell, j);
   if (f->verdict == FOLD_HELD) cell->rows += f->comparisons + f->unjudged, cell->unjudged += f->unjudged;
   if (f->verdict == FOLD_HELD && f->unjudged > 0) {
     const char *reason = strstr(f->reason, "no bound");
@@ -112,21 +104,13 @@ void fold_table_total(const struct fold_table *table, bool strict, size_t total[
     fold_counts_add(total, known, table->promised[i].count, strict ? 0 : table->promised[i].known);
 }
 
-/* A number with three digits, or a dash where nothing was measured. */
-static char *number(double value, char text[16]) {
-  if (isnan(value))
-    snprintf(text, 16, "-");
-  else if (value == 0 || (value >= 0.001 && value < 1e5))
-    snprintf(text, 16, "%.3g", value);
-  else
-    snprintf(text, 16, "%.1e", value);
+/* "0.97 f32", or a dash where nothing was measured. */
+static const char *print_backward(const struct fold_cell *cell, char text[32]) {
+  const double value = cell->backward;
+  if (isnan(value)) return "-";
+  snprintf(text, 32, value == 0 || (value >= 0.001 && value < 1e5) ? "%.3g %s" : "%.1e %s", value,
+           fold_dtype_name(cell->unit));
   return text;
-}
-
-/* Prints a fraction of the bound; one close to 1 does not read as 1. */
-static const char *print_fraction(double value, char text[32]) {
-  if (isnan(value) || (value != 0 && (value < 0.001 || value >= 1e5))) return number(value, text);
-  return fold_print_fraction(value, text);
 }
 
 /* "threads tried: 1, 2, 16" */
@@ -163,22 +147,19 @@ static void print_notes(const struct fold_cell *cell, const struct fold_claim *c
 
 static void print_cell(const struct fold_cell *cell, const struct fold_claim *claim, bool strict, bool colour,
                        FILE *out) {
-  char ulps[20], fraction[32], idle[24] = "-";
+  char backward[32], idle[24] = "-";
   const size_t refuted = cell->count[FOLD_REFUTED] - (strict ? 0 : cell->known);
   const bool red = colour && (refuted || cell->count[FOLD_BROKEN]);
   if (claim->by_order) snprintf(idle, sizeof idle, "%zu", cell->idle);
-  fprintf(out, "  %s%-22s%s %7zu %7zu %7zu %7s", red ? FOLD_RED : "", claim->name, red ? FOLD_PLAIN_COLOUR : "",
-          cell->count[FOLD_HELD], refuted, cell->count[FOLD_SKIPPED], idle);
-  if (cell->cancelled) strcat(number(cell->ulps, ulps), "*");
-  fprintf(out, " %10s %10s\n", cell->cancelled ? ulps : number(cell->ulps, ulps),
-          print_fraction(cell->fraction, fraction));
+  fprintf(out, "  %s%-22s%s %7zu %7zu %7zu %7s %14s\n", red ? FOLD_RED : "", claim->name, red ? FOLD_PLAIN_COLOUR : "",
+          cell->count[FOLD_HELD], refuted, cell->count[FOLD_SKIPPED], idle, print_backward(cell, backward));
   print_notes(cell, claim, strict, out);
 }
 
 /* Whether all claims of a subject were skipped for the same reason: then it shares a line with other subjects. */
 static bool sum_of_skips(const struct fold_cell *cells, struct fold_cell *sum) {
   size_t claims = 0;
-  *sum = (struct fold_cell){.ulps = NAN, .fraction = NAN};
+  *sum = (struct fold_cell){.backward = NAN};
   for (size_t k = 0; k < FOLD_CLAIMS; k++) {
     const size_t n = fold_counts_all(cells[k].count);
     if (n == 0) continue;
@@ -231,17 +212,17 @@ static void print_skipped(const struct fold_table *table, const struct fold_cell
 
 static void print_subjects(const struct fold_table *table, const struct fold_cell *cells, bool strict, bool colour,
                            FILE *out) {
-  bool cancelled = false;
+  bool measured = false;
   struct fold_cell sum;
   for (size_t i = 0; i < table->registry->n; i++) {
     if (!sum_of_skips(&cells[i * FOLD_CLAIMS], &sum)) print_subject(table, cells, i, strict, colour, out);
-    for (size_t k = 0; k < FOLD_CLAIMS; k++) cancelled |= cells[i * FOLD_CLAIMS + k].cancelled > 0;
+    for (size_t k = 0; k < FOLD_CLAIMS; k++) measured |= !isnan(cells[i * FOLD_CLAIMS + k].backward);
   }
   print_skipped(table, cells, out);
-  if (cancelled)
+  if (measured)
     fold_put_wrapped(out, 0, 2,
-                     "* without sums that cancel: their error is within its bound, but larger than the exact "
-                     "result");
+                     "worst error: over u times the sum of the terms' magnitudes; u is the unit roundoff of the dtype "
+                     "named");
 }
 
 static const struct fold_subject *subject_of(const struct fold_registry *registry, const struct fold_fact *fact) {
@@ -271,8 +252,8 @@ static void print_known(const struct fold_table *table, FILE *out) {
 
 void fold_table_print(const struct fold_table *table, bool strict, bool colour, FILE *out) {
   size_t probed = 0;
-  fprintf(out, "%-24s %7s %7s %7s %7s %10s %10s\n", "subject and claim", "held", "refuted", "skipped", "insens.",
-          "worst ulps", "of bound");
+  fprintf(out, "%-24s %7s %7s %7s %7s %14s\n", "subject and claim", "held", "refuted", "skipped", "insens.",
+          "worst error");
   print_subjects(table, table->promised, strict, colour, out);
   for (size_t i = 0; i < table->registry->n * FOLD_CLAIMS; i++) probed += fold_counts_all(table->probed[i].count);
   if (probed > 0) {

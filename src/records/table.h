@@ -11,8 +11,8 @@ struct fold_cell {
   bool at_first;         /* the first verdict was a refutation */
   size_t known;          /* the refuted that are known defects of a library */
   size_t telling, idle;  /* of the held: whether the inputs could tell orders apart (panel.h) */
-  double ulps, fraction; /* the worst ones; NaN where nothing was measured */
-  size_t cancelled;      /* the held whose error is larger than the exact result; `ulps` is of the others */
+  double backward;       /* the worst (fold_finding); NaN where nothing was measured */
+  enum fold_dtype unit;  /* whose unit roundoff it is in */
   uint64_t threads;      /* bit n: n threads were tried (launch_invariant) */
   size_t rows, unjudged; /* of the judged cases: all rows, and the rows without a bound */
   char no_bound[120];    /* why such a row has no bound; the last reason */

@@ -1,6 +1,6 @@
 /* report_errors.c: error against n with bounds, logarithmic on both axes: by generator, dtype and operation.
  *
- * The errors come from study records if there are any, else from the judgements' errors in ulps. The simulated all-reduce, whose n is
+ * The errors come from study records if there are any, else from judgements: over u sum |x|, in older records in ulps. The simulated all-reduce, whose n is
  * the number of ranks, has figures of its own. If there are many subjects, they are drawn in families, by the first part of
  * their names.
  */
@@ -60,7 +60,8 @@ static fold_status draw_all(struct fold_page *page, const struct fold_model_poin
 }
 
 static const struct fold_curves_kind studied = {"n (terms)", "absolute error"};
-static const struct fold_curves_kind judged = {"n (terms)", "error (ulps of the result)"};
+static const struct fold_curves_kind judged = {"n (terms)", "error / (u Σ|x|)"};
+static const struct fold_curves_kind judged_ulps = {"n (terms)", "error (ulps of the result)"};
 static const struct fold_curves_kind simulated = {"ranks (simulated)", "relative error, worst element"};
 
 /* Draws items of `size` bytes, each of which begins with a point. */
@@ -87,14 +88,21 @@ fold_status fold_page_errors(struct fold_page *page) {
   const struct fold_model *m = page->model;
   fputs("<p>The error against the exact result, the worst over seeds, ", page->out);
   fputs(m->n_study ? "from study records. "
-                   : "in units of the result&rsquo;s last place, from one-row sums that were judged. ",
+                   : "from one-row sums that were judged. It is divided by u &Sigma;|x|: u is the unit roundoff of the "
+                     "accumulator&rsquo;s or the result&rsquo;s dtype, whichever is narrower. ",
         page->out);
+  if (m->n_study == 0 && m->n_judged_ulps)
+    fputs("Older records have only the error in units of the result&rsquo;s last place (ulps). ", page->out);
   fputs(
       "Both axes are logarithmic; an error of zero stands at the tic <b>0</b>. Solid: errors; dashed, "
       "in the same colour and with the same mark, small: the bound that theory gives; dotted: the probabilistic curve. "
       "Equal bounds are drawn once.</p>\n",
       page->out);
-  if (m->n_study == 0) return draw_points(page, m->judged, m->n_judged, sizeof *m->judged, &judged);
+  if (m->n_study == 0) {
+    if (m->n_judged) FOLD_TRY(draw_points(page, m->judged, m->n_judged, sizeof *m->judged, &judged));
+    if (m->n_judged_ulps == 0) return fold_ok();
+    return draw_points(page, m->judged_ulps, m->n_judged_ulps, sizeof *m->judged_ulps, &judged_ulps);
+  }
   FOLD_TRY(draw_points(page, m->study, m->n_study, sizeof *m->study, &studied));
   fputs("<details><summary>Errors by size, and what theory says</summary>\n", page->out);
   FOLD_TRY(fold_sheets_study(m, FOLD_REPORT_HTML, SIZE_MAX, page->out));

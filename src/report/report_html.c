@@ -200,7 +200,7 @@ static fold_status put_section(struct fold_page *page, const struct section *s) 
 fold_status fold_report_html(const struct fold_model *m, unsigned seconds, FILE *out, fold_status *trouble) {
   const struct section sections[] = {
       {"verdicts", "By subject and claim", NULL, m->n_subjects > 0, fold_page_verdicts},
-      {"errors", "Error against n", NULL, m->n_study + m->n_judged > 0, fold_page_errors},
+      {"errors", "Error against n", NULL, m->n_study + m->n_judged + m->n_judged_ulps > 0, fold_page_errors},
       {"ranks", "Many ranks", "Many ranks, simulated", m->n_ranks + m->n_worlds > 0, fold_page_ranks},
       {"changes", "Changes", NULL, m->before != NULL, put_changes},
       {"timings", "Throughput", NULL, m->n_timings > 0, fold_page_timings},

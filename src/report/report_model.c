@@ -104,7 +104,7 @@ static struct fold_model_cell *find_cell(struct fold_model *model, const json_t 
   struct fold_model_cell **cell = &subject->cells[json_is_true(json_object_get(record, "promised"))][claim];
   if (*cell == NULL) {
     *cell = calloc(1, sizeof **cell);
-    if (*cell) (*cell)->ulps = (*cell)->fraction = NAN;
+    if (*cell) (*cell)->ulps = (*cell)->backward = (*cell)->fraction = NAN;
   }
   return *cell;
 }
@@ -223,6 +223,18 @@ const char *fold_model_unbounded(const struct fold_model_cell *cell, char text[2
   return text;
 }
 
+/* Keeps the worst error over u sum |x|, and the dtype of that u. */
+static void keep_backward(struct fold_model_cell *cell, const json_t *record) {
+  const double backward = fold_record_double(record, "backward_error");
+  const int terms = fold_dtype_parse(fold_record_text(record, "dtype")), result = fold_record_result_dtype(record),
+            named = fold_dtype_parse(fold_record_text(record, "accumulator"));
+  if (isnan(backward) || backward <= cell->backward || terms < 0 || result < 0) return;
+  const enum fold_dtype usual = fold_accumulator_of((enum fold_dtype)terms);
+  cell->backward = backward;
+  cell->unit = fold_error_unit(
+      (struct fold_arithmetic){FOLD_PLAIN, named < 0 ? usual : (enum fold_dtype)named, (enum fold_dtype)result});
+}
+
 fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, int environment) {
   int verdict = fold_verdict_parse(fold_record_text(record, "verdict"));
   if (verdict < 0) return fold_error(FOLD_BAD_INPUT, "no verdict '%.40s'", fold_record_text(record, "verdict"));
@@ -244,6 +256,7 @@ fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, i
   if (json_is_true(telling)) cell->telling++, fixture->telling++;
   if (json_is_false(telling)) cell->idle++, fixture->idle++;
   if (isnan(cell->ulps) || ulps > cell->ulps) cell->ulps = ulps;
+  keep_backward(cell, record);
   if (isnan(cell->fraction) || fraction > cell->fraction) cell->fraction = fraction;
   if (verdict == FOLD_SKIPPED) FOLD_TRY(count_reason(cell, fixture, fold_record_text(record, "reason"), cases));
   if (verdict == FOLD_HELD) count_rows(cell, record);

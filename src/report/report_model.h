@@ -33,7 +33,8 @@ struct fold_model_reason {
 
 struct fold_model_cell {
   size_t count[FOLD_VERDICTS], known, telling, idle;
-  double ulps, fraction; /* the worst; NaN if nothing was measured */
+  double ulps, backward, fraction; /* the worst; NaN if nothing was measured */
+  enum fold_dtype unit;            /* whose unit roundoff `backward` is in (fold_error_unit) */
   /* Over the cases that held: how many rows they have; how many of these have no bound and were not judged; and why the
    * last of them has none. */
   size_t rows, unbounded;
@@ -129,6 +130,7 @@ struct fold_model_file {
   LIST(words, char *) /* every name once; the pointers above point to these */ \
   LIST(study, struct fold_model_studied)                                       \
   LIST(judged, struct fold_model_point)                                        \
+  LIST(judged_ulps, struct fold_model_point)                                   \
   LIST(ranks, struct fold_model_ranks)                                         \
   LIST(timings, struct fold_model_timed)                                       \
   LIST(scalings, struct fold_model_timed)                                      \

@@ -159,16 +159,12 @@ static void put_rows(FILE *script, const struct fold_plot *plot, const struct ax
 }
 
 static void put_axes(FILE *script, const struct fold_plot *plot, const struct range *r) {
-  fprintf(script, "set xlabel ");
-  put_label(script, plot->x_label);
-  fputc('\n', script);
+  fprintf(script, "set xlabel '%s'\n", plot->x_label);
   if (plot->rows) {
     put_rows(script, plot, &r->x);
     return;
   }
-  fprintf(script, "set ylabel ");
-  put_label(script, plot->y_label);
-  fputc('\n', script);
+  fprintf(script, "set ylabel '%s'\n", plot->y_label);
   if (r->x.logarithmic)
     put_logarithmic(script, &r->x, 'x');
   else if (plot->whole_x)

@@ -29,7 +29,7 @@ struct fold_series {
 };
 
 struct fold_plot {
-  const char *x_label, *y_label;
+  const char *x_label, *y_label; /* no quotes and nothing of a record: gnuplot gets them as they are */
   /* On a logarithmic axis a zero is drawn below the least positive value, at a tic labelled 0. An axis whose values
    * span more than six decades is always logarithmic. */
   bool log_x, log_y;

@@ -79,17 +79,18 @@ static fold_status keep(struct reader *r, const json_t *record, const struct lis
   return fold_ok();
 }
 
-/* Keeps errors in ulps of one-row sums, which are drawn against n. The bound in ulps is the error over its fraction of
- * the bound. */
+/* Keeps errors of one-row sums, which are drawn against n: over u sum |x| where the record has that, else in ulps. The
+ * bound in the same unit is the error over its fraction of the bound. */
 static fold_status keep_judged(struct reader *r, const json_t *record) {
-  static const struct list points = {LIST(judged, judged)};
-  const double ulps = fold_record_double(record, FOLD_KEY(ulps));
+  static const struct list scaled = {LIST(judged, judged)}, in_ulps = {LIST(judged_ulps, judged_ulps)};
+  const bool has_scale = isfinite(fold_record_double(record, FOLD_KEY(backward_error)));
   void *kept;
-  if (!isfinite(ulps) || fold_record_double(record, FOLD_KEY(rows)) != 1) return fold_ok();
+  if (!has_scale && !isfinite(fold_record_double(record, FOLD_KEY(ulps)))) return fold_ok();
+  if (fold_record_double(record, FOLD_KEY(rows)) != 1) return fold_ok();
   if (strcmp(fold_record_text(record, FOLD_KEY(op)), "sum") != 0) return fold_ok();
-  FOLD_TRY(keep(r, record, &points, &kept));
+  FOLD_TRY(keep(r, record, has_scale ? &scaled : &in_ulps, &kept));
   struct fold_model_point *p = kept;
-  p->bound = ulps > 0 && p->bound > 0 ? ulps / p->bound : NAN;
+  p->bound = p->error > 0 && p->bound > 0 ? p->error / p->bound : NAN;
   if (p->generator[0] == '\0') p->generator = fold_model_word(r->model, "literal values");
   return p->generator ? fold_ok() : no_memory();
 }

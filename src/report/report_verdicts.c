@@ -3,6 +3,7 @@
  * A cell's mark and colour say the same thing, so that a reader needs only one of them. Every cell of the matrix links to its row of
  * evidence, and that links to its failures.
  */
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +99,9 @@ static void say_reasons(const struct fold_model_cell *cell, char *text, size_t s
 static void add_evidence(struct fold_sheet *sheet, const struct fold_model *m, size_t s, size_t k, bool promised) {
   const struct fold_model_cell *cell = m->subjects[s].cells[promised][k];
   const struct look look = look_of(cell, promised);
-  char title[160], reasons[2000];
+  char title[160], reasons[2000], number[16], backward[32] = "";
+  if (!isnan(cell->backward))
+    snprintf(backward, sizeof backward, "%s %s", fold_text_number(cell->backward, number), fold_dtype_name(cell->unit));
   struct fold_cell verdict = fold_page_link("#f", s, k, promised, look.word);
   verdict.class = look.class;
   if (cell->n_evidence == 0) verdict.link[0] = '\0';
@@ -106,7 +109,7 @@ static void add_evidence(struct fold_sheet *sheet, const struct fold_model *m, s
   FOLD_ROW(sheet, fold_page_link("e", s, k, promised, fold_model_title(&m->subjects[s], title)), verdict,
            T(m->claims[k]), T(promised ? "yes" : "no"), N(cell->count[FOLD_HELD]), N(cell->count[FOLD_REFUTED]),
            N(cell->known), N(cell->count[FOLD_SKIPPED]), N(cell->count[FOLD_BROKEN]), N(cell->telling), N(cell->idle),
-           N(cell->ulps), N(cell->fraction), N(cell->unbounded), T(reasons));
+           T(backward), N(cell->ulps), N(cell->fraction), N(cell->unbounded), T(reasons));
   fold_sheet_mark(sheet, look.row);
 }
 
@@ -114,7 +117,8 @@ void fold_sheet_evidence(struct fold_sheet *sheet, const struct fold_model *m) {
   fold_sheet_open(sheet, "evidence", "Each subject and claim",
                   "Subject;Verdict;Claim;Claimed;#Held;#Refuted;#of them "
                   "known;#Skipped;#Broken;#Order-sensitive;#Order-insensitive;"
-                  "=Worst error (ulps);=Worst error / bound;#Rows not judged;Skipped, or not judged, because");
+                  "Worst error / (u sum |x|);=Worst error (ulps);=Worst error / bound;#Rows not judged;Skipped, or not "
+                  "judged, because");
   sheet->class = "numbers";
   each_cell(sheet, m, add_evidence);
 }
@@ -190,8 +194,10 @@ static void put_filters(struct fold_page *page) {
 fold_status fold_page_evidence(struct fold_page *page) {
   fputs(
       "<details><summary>Each subject and claim: counts, worst errors, "
-      "what failed, why it was skipped</summary>\n<p>Cases of each subject and claim. The worst error is in units of "
-      "the "
+      "what failed, why it was skipped</summary>\n<p>Cases of each subject and claim. The worst error of sums and "
+      "dot products is over u times the sum of the terms&rsquo; magnitudes, u being the unit roundoff of the dtype "
+      "named "
+      "there. It is also in units of the "
       "exact result&rsquo;s last place (ulps), and as a fraction of the bound that theory gives. A sum that cancels to "
       "almost nothing can be many ulps off and yet within its bound, which follows from the sum of magnitudes. "
       "Order-sensitive and "
