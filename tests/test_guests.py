@@ -54,7 +54,7 @@ def check_examples(folder):
     wrong = (EXAMPLES / "guest_rms_norm.c").read_text().replace('"reproducible"', '"reproducible,bounded"')
     (folder / "wrong.c").write_text(wrong)
     code, out, err = verify("--guest", str(build(folder, "wrong", folder / "wrong.c")))
-    assert code == 2 and "it cannot promise bounded" in err, (code, out, err)
+    assert code == 2 and "it cannot claim bounded" in err, (code, out, err)
     if shutil.which("gfortran"):
         guest = build(folder, "fortran", EXAMPLES / "guest_sum.f90", EXAMPLES / "guest_table.c", compiler=["gfortran"])
         code, out, err = verify("--guest", str(guest), "--fixtures", FEW)
@@ -185,7 +185,7 @@ def check_odd_ones(folder, liars):
         assert page.returncode == 0 and (form == "markdown" or "<odd>" not in page.stdout), (form, page)
     odd = str(shutil.copy(liars, os.fsdecode(os.fsencode(folder) + b"/\xff.so")))
     code, out, err = verify("--guest", odd, "--subjects", "liar/leaves_one_out", "--fixtures", "normal/f32/sum/3x1000/seed1")
-    assert code == 2 and "it is not UTF-8, so that no record can hold it" in err and not out, (code, out, err)
+    assert code == 2 and "it is not UTF-8, so no record can hold it" in err and not out, (code, out, err)
     # A guest's promise can be set by its user; compiled subjects are judged beside it where they are named.
     code, out, err = verify("--guest", liars, "--subjects", "liar/leaves_one_out,host/pairwise", "--claims", "batch-invariant", "--fixtures", LIED_TO)
     assert "host/pairwise on host" in out and "liar/leaves_one_out on host violates" in out and "bounded" not in out, (code, out, err)
@@ -193,7 +193,7 @@ def check_odd_ones(folder, liars):
 
 # What a subject does to its process at its third run there: told by its name, and nobody else's, and those after it are judged.
 WILD = {
-    "filters_calls": "which system calls its process may make", "takes_files": "descriptors, of which hardly one is free",
+    "filters_calls": "which system calls its process may make", "takes_files": "descriptors: hardly one is left free",
     "redirects_output": "the process's standard output", "outlives_its_parent": "whether its process ends with its parent",
     "ends_its_thread": "BROKEN",  # the process goes on where it has other threads, and its time is up
     "dies_then_spoils": "it left changed: the process's ", "sends_term": "killed by signal 15 (Terminated), in a run for ", "has_term_sent": "killed by signal 15",
@@ -387,7 +387,7 @@ def check_loading(folder):
     foreign[18:20] = b"\xff\x00"  # e_machine
     (folder / "foreign.so").write_bytes(foreign)
     for what, word in ((folder / "none.so", "cannot be loaded"), (EXAMPLES / "guest_sum.c", "cannot be loaded"), ("/dev/null", "cannot be loaded: it is not a file"),
-                       (folder / "pipe.so", "cannot be loaded: it is not a file"), (folder / "foreign.so", "cannot be loaded: it was built for another machine")):
+                       (folder / "pipe.so", "cannot be loaded: it is not a file"), (folder / "foreign.so", "cannot be loaded: it was built for a different machine")):
         code, out, err = verify("--guest", str(what), FOLDPROOF_TIMEOUT="5")
         assert code == 2 and word in err, (what, code, err)
     # What it starts on loading ends with that; another process's table may be another.
