@@ -7,5 +7,6 @@ from ._library import COMPILED, HERE
 
 
 def main() -> None:
-    os.environ.setdefault("FOLDPROOF_FIXTURES", str(HERE / "fixtures"))
+    if "FOLDPROOF_FIXTURES" not in os.environ:
+        os.environ.update(FOLDPROOF_FIXTURES=str(HERE / "fixtures"), FOLDPROOF_IN_PACKAGE="1")
     os.execv(COMPILED / "foldproof", ["foldproof", *sys.argv[1:]])

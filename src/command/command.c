@@ -60,7 +60,7 @@ static void print_help(FILE *out) {
     fprintf(out, "  %-8s %s\n", subcommands[i].name, subcommands[i].about);
   fprintf(out,
           "\nfoldproof help COMMAND prints a command's examples and options; --version prints the version.\n"
-          "Exit codes: 0 all held, 1 refuted, 2 wrong usage or bad input, 77 all skipped, 99 broken environment.\n"
+          "Exit codes: 0 all held, 1 refuted, 2 wrong usage or bad input, 77 nothing was judged, 99 something is broken.\n"
           "The man page (man foldproof) explains them.\n");
 }
 

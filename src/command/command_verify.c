@@ -88,7 +88,7 @@ static const struct argp argp = {
         "\"Held\" covers only the cases tried here, in this environment. On an order-insensitive input eight orders of "
         "additions give the same bits: it seldom shows that the order has changed. Such cases are counted separately.\n"
         "\n"
-        "Exit codes: 0 all held, 1 refuted, 2 wrong usage, 77 nothing was judged, 99 broken environment. The man page "
+        "Exit codes: 0 all held, 1 refuted, 2 wrong usage, 77 nothing was judged, 99 something is broken. The man page "
         "(man foldproof) and docs/claims.md say how known defects, --strict and --golden change them."};
 
 /* Whether it is printed one by one: not a known defect, which has a line below; and of a run that failed one claim. */
@@ -320,7 +320,8 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
   fold_selection_defaults(&v.options);
   const char *found = v.options.selection.folder;
   fold_parse(&argp, argc, argv, &v);
-  if (v.options.selection.folder != found || getenv("FOLDPROOF_FIXTURES")) v.folder = v.options.selection.folder;
+  const bool usual = !getenv("FOLDPROOF_FIXTURES") || getenv("FOLDPROOF_IN_PACKAGE");
+  if (v.options.selection.folder != found || !usual) v.folder = v.options.selection.folder;
   const volatile int *stop = fold_watch_interrupt();
   fold_progress_open(&v.progress);
   fold_status status = fold_selection_open(&v.options, registry);

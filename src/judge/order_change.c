@@ -92,10 +92,21 @@ static void describe_tree(const struct fold_tree *tree, char *text, size_t size)
   snprintf(text, size, "a tree of height %zu, %s terms at the top", fold_tree_height(tree), root);
 }
 
+/* How long the first of several names is: "host/sequential, rows/single_for", or one, "host/numpy's, in pieces of 32". */
+static size_t first_of(const char *names) {
+  size_t n = strcspn(names, ",");
+  while (names[n]) {
+    const size_t word = n + strspn(names + n, ", "), length = strcspn(names + word, " ,");
+    if (memchr(names + word, '/', length)) break;
+    n = word + strcspn(names + word, ",");
+  }
+  return n;
+}
+
 /* Describes one side. */
 enum { WORDS = 200 };
 static void describe(const struct fold_revealed *v, char text[WORDS]) {
-  const size_t first = strcspn(v->name, ",");
+  const size_t first = first_of(v->name);
   if (v->kind == FOLD_REVEALED_TREE && first > 0)
     snprintf(text, WORDS, "%.*s", (int)first, v->name);
   else if (v->kind == FOLD_REVEALED_TREE)
@@ -108,7 +119,7 @@ static fold_status take_side(const struct fold_order_side *side, const struct fo
                              struct fold_order_change_side *told) {
   snprintf(told->at, sizeof told->at, "%s", side->at);
   snprintf(told->kind, sizeof told->kind, "%s", fold_revealed_text(v->kind));
-  snprintf(told->order, sizeof told->order, "%.*s", (int)strcspn(v->name, ","), v->name);
+  snprintf(told->order, sizeof told->order, "%.*s", (int)first_of(v->name), v->name);
   if (v->kind != FOLD_REVEALED_TREE) return fold_ok();
   told->height = fold_tree_height(&v->tree);
   return fold_tree_fingerprint(&v->tree, &told->fingerprint);
