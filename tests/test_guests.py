@@ -405,7 +405,7 @@ def check_loading(folder):
     code, out, err = verify("--guest", guest, "--claims", "rank_agreement", "--fixtures", FEW)
     assert code == 77 and "it has no ranks" in out, (code, out, err)
     code, out, err = verify("--guest", str(build(folder, "ranks", GUESTS / "unloadable.c", options=["-DHOW=11"])))
-    assert code == 2 and "promises something about ranks" in err, (code, err)
+    assert code == 2 and "it makes a claim about ranks" in err, (code, err)
 
 
 # How each ends; the third run of all breaks those that change.
