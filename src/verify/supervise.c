@@ -339,7 +339,7 @@ static void name_twin(const struct supervisor *s, char text[160]) {
   char how[160];
   if (!s->in_trial || !twin || !atomic_load(&s->desk->watch.by_twin)) return;
   snprintf(how, sizeof how, "%s", text);
-  snprintf(text, 160, "its reference %.40s ran, and %.98s", twin, how);
+  snprintf(text, 160, "its reference %.40s ran, and %.95s", twin, how);
 }
 
 /* Adds the claim for which the run was made, so that a replay can repeat it. */
