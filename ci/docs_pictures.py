@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The pictures of README: a refutation in a terminal, and the badges.
 
-docs_pictures.py SOURCE_FOLDER NAME: prints NAME.svg. ci/docs.sh puts it in its place. The refutation is ci/measured/h100/refutation.txt, a
+docs_pictures.py SOURCE_FOLDER NAME: prints NAME.svg. ci/docs.sh puts it in its place. The refutation is ci/measured/h200/refutation.txt, a
 command and what it printed; the badges are read from meson.build, pyproject.toml and LICENSE.
 """
 import html
@@ -30,11 +30,14 @@ def wrapped(line):
     """Breaks at blanks, as a narrow terminal would; a part goes on below what it belongs to."""
     text = "".join(character for character, _ in line)
     indent = [(" ", PLAIN)] * (len(text) - len(text.lstrip()) + 4)
-    if len(line) <= WIDTH:
-        return [line]
-    at = text.rfind(" ", len(indent), WIDTH)
-    at = at if at > 0 else WIDTH
-    return [line[:at], *wrapped(indent + line[at:][text[at:].startswith(" "):])]
+    parts = []
+    while len(line) > WIDTH:
+        text = "".join(character for character, _ in line)
+        at = text.rfind(" ", len(indent), WIDTH)
+        at = at if at > 0 else WIDTH
+        parts.append(line[:at])
+        line = indent + line[at:][text[at:].startswith(" "):]
+    return [*parts, line]
 
 
 def spans(line):
@@ -43,7 +46,7 @@ def spans(line):
 
 
 def refutation():
-    text = (SOURCE / "ci/measured/h100/refutation.txt").read_text().splitlines()
+    text = (SOURCE / "ci/measured/h200/refutation.txt").read_text().splitlines()
     lines = [part for line in text for part in wrapped(coloured(line))]
     width, height = round(WIDTH * CELL + 32), len(lines) * LINE + 50
     print(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">')

@@ -187,7 +187,7 @@ Test(gpu_failures, an_illegal_address_breaks_all_that_follows) {
 static void expect_command(const char *mutant, const char *words) {
   struct shell *s = shell_open();
   shell_run(s,
-            "FOLDPROOF_FIXTURES='%s' $M verify --engine cuda --timeout 2 --subjects 'rows/par_64@plain,%s' "
+            "FOLDPROOF_FIXTURES='%s' $M verify -v --engine cuda --timeout 2 --subjects 'rows/par_64@plain,%s' "
             "--fixtures 'normal/f32/sum/1x3[123]/*' --claims writes_output,replays,run_to_run",
             FOLD_FIXTURE_FOLDER, mutant);
   EXPECT_CODE(s, 99);
