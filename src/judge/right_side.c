@@ -103,7 +103,7 @@ void fold_judge_right_side(struct fold_trial *trial, struct fold_finding *f) {
     snprintf(f->sides, sizeof f->sides, "both within their bounds");
     return;
   }
-  f->outside = true;
+  f->outside = both.got.allowed != both.want.allowed;
   const bool turns = is_worse(both.want, both.got) && !(OF_ANOTHER & FOLD_CLAIM(trial->why));
   if (turns) swap(f, &both);
   const bool named = trial->sides.n > 0;
