@@ -64,7 +64,7 @@ char *fold_told_change(const json_t *told, const json_t *change) {
 static void put_evidence(const json_t *change, FILE *out) {
   const char *distance = fold_record_text(change, "distance"), *replay = fold_record_text(change, "replay");
   if (*distance) fprintf(out, "  row %zu: %s\n", fold_told_number(change, "row"), distance);
-  if (*distance && *replay) fprintf(out, "  reproduce: %s\n", replay);
+  if (*distance && *replay) fprintf(out, FOLD_REPRODUCE "%s\n", replay);
 }
 
 static void put_changes(const json_t *told, const char *what, FILE *out) {
@@ -129,7 +129,8 @@ static void put_smallest(const json_t *told, FILE *out) {
   fprintf(out, "\nsmallest that differs: ");
   put_name(smallest, out);
   fprintf(out, " (%zu x %zu)\n", fold_told_number(smallest, "rows"), fold_told_number(smallest, "cols"));
-  if (fold_record_text(smallest, "replay")[0]) fprintf(out, "  reproduce: %s\n", fold_record_text(smallest, "replay"));
+  if (fold_record_text(smallest, "replay")[0])
+    fprintf(out, FOLD_REPRODUCE "%s\n", fold_record_text(smallest, "replay"));
 }
 
 void fold_compare_text(const json_t *told, FILE *out) {

@@ -55,7 +55,8 @@ static char *more_of(const json_t *r, const json_t *environment) {
   fold_recorded_ask(asked, environment);
   char *replay = fold_text_replay(asked);
   const char *reason = fold_record_text(r, "reason");
-  if (asprintf(&more, "%s%s%s%s", *reason ? ": " : "", reason, replay ? "\n  reproduce: " : "", replay ? replay : "") < 0)
+  if (asprintf(&more, "%s%s%s%s", *reason ? ": " : "", reason, replay ? "\n" FOLD_REPRODUCE : "",
+               replay ? replay : "") < 0)
     more = NULL;
   free(replay);
   json_decref(asked);

@@ -1,8 +1,6 @@
 /* counts.c: see counts.h. */
 #include "counts.h"
 
-#include <stdio.h>
-
 size_t fold_counts_all(const size_t count[FOLD_VERDICTS]) {
   size_t all = 0;
   for (int v = 0; v < FOLD_VERDICTS; v++) all += count[v];
@@ -36,9 +34,4 @@ enum fold_gravest fold_counts_gravest(const size_t count[FOLD_VERDICTS], size_t 
 
 bool fold_counts_untold(const size_t count[FOLD_VERDICTS], size_t telling, size_t idle) {
   return idle > 0 && telling == 0 && count[FOLD_REFUTED] == 0;
-}
-
-int fold_counts_print(const size_t total[FOLD_VERDICTS], char text[100]) {
-  return snprintf(text, 100, "%zu held, %zu refuted, %zu skipped", total[FOLD_HELD], total[FOLD_REFUTED],
-                  total[FOLD_SKIPPED]);
 }

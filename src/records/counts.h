@@ -22,7 +22,5 @@ enum fold_gravest fold_counts_gravest(const size_t count[FOLD_VERDICTS], size_t 
 /* Whether a promise about order held on idle inputs alone, so that its inputs could tell nothing. If it was refuted,
  * known or not, they could. */
 bool fold_counts_untold(const size_t count[FOLD_VERDICTS], size_t telling, size_t idle);
-/* "3 held, 0 refuted, 1 skipped"; returns its length. */
-int fold_counts_print(const size_t total[FOLD_VERDICTS], char text[100]);
 
 #endif

@@ -6,9 +6,6 @@
 
 #include "runner.h"
 
-/* What begins the line with the command that repeats a case. */
-#define FOLD_REPRODUCE "  reproduce: "
-
 /* Prints a judgement: the claim and the case, the reason, how the order changed, the numbers, and the command that
  * repeats the case as it was asked for. `program` is how the user calls the command. */
 void fold_print_refuted(const struct fold_judgement *judgement, const char *program, const char *folder, FILE *out);

@@ -7,6 +7,9 @@
 
 #include "runner.h"
 
+/* What begins the line with the command that repeats a case. */
+#define FOLD_REPRODUCE "  reproduce: "
+
 /* How a judgement was asked for, as far as that was not by default (0, false, NULL or ""): repeats of run_to_run,
  * numbers of rows, strictness about known defects, and the world. */
 struct fold_asked {

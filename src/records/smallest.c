@@ -1,6 +1,7 @@
 /* smallest.c: see smallest.h. */
 #include "smallest.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,12 +59,6 @@ fold_status fold_smallest_add(struct fold_smallest *s, const struct fold_judgeme
   return fold_refutation_keep(&of->text, j, program, folder);
 }
 
-size_t fold_smallest_count(const struct fold_smallest *s) {
-  size_t n = 0;
-  for (size_t i = 0; i < cells(s); i++) n += (s->refuted[i].n > 0) + (s->broken[i].n > 0);
-  return n;
-}
-
 /* What else is refuted of a subject: further cases of claim k, and unless `own` its other claims. */
 static void print_also(const struct fold_smallest_of *of, size_t k, bool own, const char *verdict, FILE *out) {
   size_t n_claims, size, told = 0;
@@ -117,7 +112,7 @@ static size_t print_blocks(const struct fold_smallest *s, bool broken, bool ever
 }
 
 void fold_smallest_print(const struct fold_smallest *s, bool every, size_t most, FILE *out) {
-  const size_t all = every ? fold_smallest_count(s) : most;
+  const size_t all = every ? SIZE_MAX : most;
   const size_t broken = print_blocks(s, true, every, all, out);
   const size_t refuted = print_blocks(s, false, every, broken < all ? all - broken : 0, out);
   if (broken + refuted > all) fprintf(out, "and %zu more: --jsonl keeps all\n", broken + refuted - all);

@@ -27,8 +27,6 @@ void fold_smallest_close(struct fold_smallest *smallest);
  * fold_print_refuted. */
 fold_status fold_smallest_add(struct fold_smallest *smallest, const struct fold_judgement *judgement,
                               const char *program, const char *folder);
-/* How many are refuted or broken: subjects times claims. */
-size_t fold_smallest_count(const struct fold_smallest *smallest);
 /* Prints of each subject what broke, and its first refuted claim, in lines as fold_print_refuted has them, with the
  * other claims that are refuted: claims about values first, then order, traces last. At most `most` such blocks; or
  * with `every` one for each claim. */

@@ -57,8 +57,9 @@ bool fold_judges_to_inform(const struct fold_round *round, const struct fold_jud
   return j->claim && !j->promised && !round->selection->probe;
 }
 
-void fold_judgement_count(struct fold_judgement *j) {
-  j->promised |= j->finding.outside && (j->subject->claims & FOLD_CLAIM(FOLD_BOUNDED)) != 0;
+void fold_judgement_count(const struct fold_round *round, struct fold_judgement *j) {
+  if (!fold_judges_to_inform(round, j)) return;
+  j->promised = j->finding.outside && (j->subject->claims & FOLD_CLAIM(FOLD_BOUNDED)) != 0;
 }
 
 void fold_skip_missing(struct fold_judgement *j) {

@@ -12,7 +12,7 @@ void fold_skip_missing(struct fold_judgement *judgement);
 /* Whether it is judged for information only. */
 bool fold_judges_to_inform(const struct fold_round *round, const struct fold_judgement *judgement);
 /* What is judged for information counts where it shows that a value is outside the bound that the subject claims. */
-void fold_judgement_count(struct fold_judgement *judgement);
+void fold_judgement_count(const struct fold_round *round, struct fold_judgement *judgement);
 /* A mask of the claims that are asked for at the round's place. */
 uint64_t fold_claims_asked(const struct fold_round *round);
 

@@ -238,7 +238,7 @@ static fold_status judge_claims(const struct fold_round *round, struct opened *o
       fold_judge_claim(judgement.claim, trial, &judgement.finding);
     else
       fold_skip_missing(&judgement);
-    if (fold_judges_to_inform(round, &judgement)) fold_judgement_count(&judgement);
+    fold_judgement_count(round, &judgement);
     look_up(trial, &judgement);
     judgement.awaited = is_awaited(round, trial, &judgement);
     if (judgement.awaited) ask_later(asked, trial, &judgement);

@@ -108,7 +108,7 @@ static bool take_judged(struct supervisor *s, size_t n) {
   s->round.input_hash = judged.input_hash;
   struct fold_judgement judgement = fold_round_judgement(&s->round, judged.place, judged.claim);
   judgement.finding = judged.finding;
-  if (fold_judges_to_inform(&s->round, &judgement)) fold_judgement_count(&judgement);
+  fold_judgement_count(&s->round, &judgement);
   judgement.fact = judged.fact >= 0 ? &facts[judged.fact] : NULL;
   judgement.known = judged.known;
   if (judged.ran) {

@@ -215,27 +215,18 @@ static int rounding_then_wrong(call_of *call, void *context) {
   return status;
 }
 
-/* Terms before an address of a whole line are added first, as many kernels do. */
-static int peels(call_of *call, void *context) {
-  (void)context;
+/* Terms before an address that is a multiple of so many bytes are added first, as many kernels do; the others in lanes. */
+static int sums_from_multiple(call_of *call, uint64_t bytes, uint64_t lanes) {
   for (uint64_t r = 0; r < call->rows; r++) {
     const float *x = (const float *)call->in + r * call->cols;
-    const uint64_t before = (64 - (uintptr_t)x % 64) % 64 / sizeof *x, head = before < call->cols ? before : call->cols;
-    ((float *)call->out)[r] = sum_of(x, head, 1) + sum_of(x + head, call->cols - head, 8);
+    const uint64_t before = (bytes - (uintptr_t)x % bytes) % bytes / sizeof *x;
+    const uint64_t head = before < call->cols ? before : call->cols;
+    ((float *)call->out)[r] = sum_of(x, head, 1) + sum_of(x + head, call->cols - head, lanes);
   }
   return FOLDPROOF_GUEST_OK;
 }
-
-/* The same for vectors of 16 bytes, which promises nothing about it. */
-static int peels_vectors(call_of *call, void *context) {
-  (void)context;
-  for (uint64_t r = 0; r < call->rows; r++) {
-    const float *x = (const float *)call->in + r * call->cols;
-    const uint64_t before = (16 - (uintptr_t)x % 16) % 16 / sizeof *x, head = before < call->cols ? before : call->cols;
-    ((float *)call->out)[r] = sum_of(x, head, 1) + sum_of(x + head, call->cols - head, 4);
-  }
-  return FOLDPROOF_GUEST_OK;
-}
+static int peels(call_of *call, void *context) { return (void)context, sums_from_multiple(call, 64, 8); }
+static int peels_vectors(call_of *call, void *context) { return (void)context, sums_from_multiple(call, 16, 4); }
 
 /* Loses its first term where the input lies 16 bytes from a line of a vector of 32. */
 static int loses_at_16(call_of *call, void *context) {
@@ -245,7 +236,7 @@ static int loses_at_16(call_of *call, void *context) {
   if ((uintptr_t)x % 32 == 16 && call->rows > 0 && call->cols > 3) ((float *)call->out)[0] -= x[0];
   return status;
 }
-/* Takes the rows that it is promised to get, those at a multiple of 16 bytes, and crashes in a row of 32 at another address. */
+/* Ends its process on rows of 32 terms whose input is not at a multiple of 16 bytes. */
 static int aligned_only(call_of *call, void *context) {
   (void)context;
   if (call->cols == 32 && (uintptr_t)call->in % 16 != 0) raise(SIGBUS);
