@@ -77,8 +77,7 @@ fold_run mutant_rounded_twice, mutant_narrow_truncated, mutant_subnormal_twice, 
 fold_run mutant_last_unwritten, mutant_past_end, mutant_before_start, mutant_in_zone, mutant_input_swapped;
 fold_run mutant_past_end_alone, mutant_input_swapped_by_threads, mutant_unwritten_in_five;
 fold_run mutant_input_swapped_in_five, mutant_input_restored, mutant_input_restored_by_threads, mutant_past_read_masked,
-    mutant_past_read_by_threads, mutant_past_read_handled, mutant_past_read_hidden, mutant_before_read_hidden,
-    mutant_before_read_masked;
+    mutant_past_read_by_threads, mutant_past_read_handled, mutant_before_read_masked;
 fold_run mutant_far_past_end, mutant_scratch_past_end, mutant_rows_past_grid;
 /* mutants_state.c: bits that depend on more than the row */
 fold_run mutant_counter, mutant_pid, mutant_threads, mutant_peels, mutant_half_aligned, mutant_batch_size,

@@ -118,27 +118,6 @@ fold_status mutant_past_read_handled(const struct fold_subject *subject, const s
   return mutant_past_read_masked(subject, call);
 }
 
-/* The handler is there for the one read, and nothing of it is left. */
-static void touch_handled(const volatile unsigned char *at) {
-  const struct sigaction own = {.sa_sigaction = open_page, .sa_flags = SA_SIGINFO};
-  struct sigaction former;
-  sigaction(SIGSEGV, &own, &former);
-  (void)*at;
-  sigaction(SIGSEGV, &former, NULL);
-}
-fold_status mutant_past_read_hidden(const struct fold_subject *subject, const struct fold_call *call) {
-  (void)subject;
-  sums(call, call->rows);
-  touch_handled((const unsigned char *)call->in + call->rows * call->cols * sizeof(float));
-  return fold_ok();
-}
-fold_status mutant_before_read_hidden(const struct fold_subject *subject, const struct fold_call *call) {
-  (void)subject;
-  sums(call, call->rows);
-  touch_handled((const unsigned char *)call->in - 1);
-  return fold_ok();
-}
-
 /* The same down to an aligned address. */
 fold_status mutant_before_read_masked(const struct fold_subject *subject, const struct fold_call *call) {
   const volatile unsigned char *x = call->in;

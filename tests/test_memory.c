@@ -313,32 +313,6 @@ Test(memory, of_a_region) {
   cr_expect_eq(starve_through("a region", open_region, &region), 4);
 }
 
-static bool can_be_read(const unsigned char *byte) {
-  int ends[2];
-  cr_assert_eq(pipe(ends), 0);
-  const bool can = write(ends[1], byte, 1) == 1;
-  close(ends[0]), close(ends[1]);
-  return can;
-}
-
-/* Where an edge can't be opened none is. */
-static fold_status watch_regions(void *context) {
-  struct fold_region *regions = context;
-  struct fold_watched watched[2] = {{.region = &regions[0]}, {.region = &regions[1]}};
-  const fold_status status = fold_faults_watch(watched, 2, FOLD_EDGE_AFTER);
-  if (status.code == FOLD_OK) return fold_faults_end();
-  for (int k = 0; k < 2; k++) cr_expect_not(can_be_read(regions[k].at + regions[k].bytes), "region %d", k);
-  return status;
-}
-
-Test(memory, of_edges_that_can_be_read) {
-  struct fold_region regions[2];
-  for (int k = 0; k < 2; k++) cr_assert_eq(fold_region_open_read_only(5000, &regions[k]).code, FOLD_OK);
-  cr_expect_eq(starve_through("edges", watch_regions, regions), 4);
-  for (int k = 0; k < 2; k++) fold_region_close(&regions[k]);
-  fold_faults_give_handlers_back();
-}
-
 /* It grows by realloc, which is the library's own here: what that holds is asked. */
 Test(memory, of_a_log) {
   static const struct fold_logged run = {.why = FOLD_REPLAYS};

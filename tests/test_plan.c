@@ -5,9 +5,8 @@
 
 #include "plan.h"
 
-enum { THREADS, PLACE, SHIFT, OTHER, OUT, SCRATCH, NAN_BEFORE, INPUT, OPEN, FACTORS, LEVELS = 40 };
-static const char *const names[FACTORS] = {"threads", "place", "shift", "other", "output",
-                                           "scratch", "NaN",   "input", "open"};
+enum { THREADS, PLACE, SHIFT, OTHER, OUT, SCRATCH, NAN_BEFORE, INPUT, FACTORS, LEVELS = 40 };
+static const char *const names[FACTORS] = {"threads", "place", "shift", "other", "output", "scratch", "NaN", "input"};
 
 /* The level of each factor; of a run that is flush with a page the shifts say nothing: -1. */
 static void levels_of(const struct fold_variation *v, int level[FACTORS]) {
@@ -20,7 +19,6 @@ static void levels_of(const struct fold_variation *v, int level[FACTORS]) {
   level[SCRATCH] = placed ? (int)v->scratch_shift : -1;
   level[NAN_BEFORE] = v->nan;
   level[INPUT] = v->second;
-  level[OPEN] = v->open;
 }
 
 static uint64_t next(uint64_t *state) {
@@ -62,7 +60,6 @@ Test(plan, over_many_inputs_every_two_levels_meet) {
     }
     for (int a = 0; a < FACTORS; a++)
       for (int b = 0; b < a; b++) {
-        if (a == OPEN && b >= PLACE && b <= SCRATCH) continue; /* only at the ends: below */
         if ((a == PLACE && b >= SHIFT && b <= SCRATCH) || (b == PLACE && a >= SHIFT && a <= SCRATCH)) continue;
         for (int i = 0; i < LEVELS; i++)
           for (int j = 0; j < LEVELS; j++)
@@ -147,29 +144,6 @@ Test(plan, over_many_inputs_no_run_prefers_a_level) {
           cr_expect(times[k][f][i] == 0 || fabs((double)(times[k][f][i] * levels) / (double)all - 1) < 0.1,
                     "plan %zu, run %zu: %s %d in %zu of %zu", p, k, names[f], i, times[k][f][i], all);
       }
-  }
-}
-
-/* At each end of a page one run can read beyond it, and others can't; of the longest inputs, which have one run there, at one end. Among
- * ranks and on a device none can. */
-Test(plan, at_each_end_one_run_can_read_beyond_it) {
-  for (size_t p = 0; p < sizeof plans / sizeof *plans; p++) {
-    bool few = plans[p].terms > FOLD_PLAN_FEW, has = plans[p].engine == FOLD_HOST;
-    uint64_t state = p;
-    size_t open_at[3] = {0};
-    for (int trial = 0; trial < 1000; trial++) {
-      struct fold_variation plan[FOLD_PLAN_MOST];
-      size_t n = fold_plan(plans[p].engine, plans[p].terms, next(&state), plan), open[3] = {0}, closed[3] = {0};
-      for (size_t i = 0; i < n; i++) ++(plan[i].open ? open : closed)[plan[i].placement];
-      cr_expect_eq(open[FOLD_PLACED], 0);
-      for (int end = FOLD_AT_START; end <= FOLD_AT_END; end++) {
-        cr_expect(few || open[end] == has, "plan %zu, trial %d: %zu at end %d", p, trial, open[end], end);
-        cr_expect(!has || few || closed[end] > 0, "plan %zu, trial %d: none is closed at end %d", p, trial, end);
-        open_at[end] += open[end];
-      }
-      cr_expect_eq(open[FOLD_AT_START] + open[FOLD_AT_END], has ? 2u - few : 0u, "plan %zu, trial %d", p, trial);
-    }
-    cr_expect(!has || (open_at[FOLD_AT_START] > 400 && open_at[FOLD_AT_END] > 400), "plan %zu: one end alone", p);
   }
 }
 

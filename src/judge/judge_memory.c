@@ -114,8 +114,7 @@ static void describe_distance(const struct fold_trial *trial, const struct fold_
   const bool before = t->bounds_at < 0;
   const ptrdiff_t beyond = before ? (size - 1 - t->bounds_at) / size : t->bounds_at / size - (ptrdiff_t)n + 1;
   text[0] = '\0';
-  if (t->bounds_by == FOLD_TOUCHED || !is_whole(run) || t->bounds_of == FOLD_SCRATCH ||
-      fold_engine_has_ranks(trial->subject->engine) || beyond < 1)
+  if (!is_whole(run) || t->bounds_of == FOLD_SCRATCH || fold_engine_has_ranks(trial->subject->engine) || beyond < 1)
     return;
   snprintf(text, 60, ", %td element%s %s", beyond, beyond == 1 ? "" : "s",
            before ? "before its start" : "past its end");
@@ -126,8 +125,7 @@ void fold_judge_stays_in_bounds(struct fold_trial *trial, struct fold_finding *f
   if (!complete(trial, finding)) return;
   finding->comparisons = 1; /* even an empty output has guards */
   fold_find_held(finding);
-  const struct fold_logged *run = fold_trial_find(trial, FOLD_DID_STRAY_TO_A_BYTE);
-  if (!run) run = fold_trial_find(trial, FOLD_DID_STRAY);
+  const struct fold_logged *run = fold_trial_find(trial, FOLD_DID_STRAY);
   if (!run) return;
   fold_traces_describe_stray(&run->traces, text);
   describe_distance(trial, run, distance);

@@ -21,7 +21,6 @@ static bool did(const struct fold_traces *traces, enum fold_deed deed) {
   switch (deed) {
     case FOLD_DID_NOT_WRITE: return traces->unwritten;
     case FOLD_DID_STRAY: return traces->out_of_bounds;
-    case FOLD_DID_STRAY_TO_A_BYTE: return traces->out_of_bounds && traces->bounds_by != FOLD_TOUCHED;
     case FOLD_DID_WRITE_INPUT: return traces->wrote_input;
     case FOLD_DID_LEAVE_STATE: return traces->left[0];
     case FOLD_DID_DIFFER: return traces->ranks_differ;

@@ -24,7 +24,6 @@ void fold_log_close(struct fold_log *log);
 enum fold_deed {
   FOLD_DID_NOT_WRITE,
   FOLD_DID_STRAY,
-  FOLD_DID_STRAY_TO_A_BYTE, /* and its place is known */
   FOLD_DID_WRITE_INPUT,
   FOLD_DID_LEAVE_STATE,
   FOLD_DID_DIFFER,      /* the ranks' results */

@@ -26,7 +26,7 @@ enum { FEW = 5 }; /* runs of the longest inputs */
 
 /* The offsets that the input's hash gives to the levels of each factor. */
 struct turn {
-  size_t nan, shift, other, out, scratch, side, first, last, rank, open;
+  size_t nan, shift, other, out, scratch, side, first, last, rank;
   unsigned threads[GROUPS];
 };
 
@@ -44,7 +44,6 @@ static struct turn turn_of(uint64_t hash) {
   t.last = take(&hash, GROUPS - 2);
   t.rank = take(&hash, FEW);
   t.other = take(&hash, COUNT(other_shifts));
-  t.open = take(&hash, GROUPS);
   for (size_t g = 0; g < GROUPS; g++) t.threads[g] = groups[g].at[take(&hash, groups[g].n)];
   return t;
 }
@@ -69,7 +68,6 @@ static size_t plan_all(const struct turn *t, struct fold_variation *plan) {
     size_t pass = k / N, i = pass == 1 ? N - 1 - k % N : k % N;
     plan[k] = pass < 2 ? flush(pass) : shifted(t, i);
     plan[k].launch.threads = t->threads[i];
-    plan[k].open = pass < 2 && k % N == t->open;
     plan[k].nan = (i + pass + t->nan) % 2;
   }
   return 3 * N;
@@ -82,7 +80,6 @@ static size_t plan_part(const struct turn *t, struct fold_variation *plan) {
     size_t pass = k / N, i = pass == 1 ? N - 1 - k % N : k % N;
     plan[k] = pass == 0 ? flush((i + t->side) % 2) : shifted(t, i);
     plan[k].launch.threads = t->threads[i];
-    plan[k].open = pass == 0 && i / 2 == t->open / 2;
     plan[k].nan = (i / 2 + pass + t->nan) % 2;
   }
   return 2 * N;
@@ -100,7 +97,6 @@ static size_t plan_few(const struct turn *t, struct fold_variation *plan) {
   for (size_t k = 0; k < FEW; k++) {
     plan[k] = k < 2 ? flush((k + t->side) % 2) : shifted(t, 3 * k);
     plan[k].launch.threads = threads_of_few(t, (k + t->rank) % FEW);
-    plan[k].open = k == t->open % 2;
     plan[k].nan = (k + k / 2 + t->nan) % 2;
   }
   return FEW;
@@ -164,7 +160,6 @@ struct fold_variation fold_variation_part(const struct fold_variation *v, unsign
   part.shift = part.other_shift = 0;
   part.out_shift = part.scratch_shift = 0;
   part.placement = FOLD_PLACED;
-  part.open = false;
   return part;
 }
 

@@ -24,7 +24,6 @@ struct fold_variation {
   ptrdiff_t shift, other_shift; /* of the first input, in elements; of the other one */
   unsigned out_shift, scratch_shift;
   enum fold_placement placement;
-  bool open;   /* the page that the arguments are flush against can be read (rig.h) */
   bool nan;    /* output and scratch held NaN */
   bool second; /* a run of the second input (vary.h) */
 };

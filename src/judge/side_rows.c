@@ -88,7 +88,6 @@ static fold_status sum(void *context, size_t rows, void *out) {
                                        .col_stride = s->col_stride,
                                        .launch = how->launch,
                                        .placement = how->placement,
-                                       .open = how->open,
                                        .out_shift = how->out_shift,
                                        .scratch_shift = how->scratch_shift,
                                        .poison = how->nan ? 0xff : FOLD_BASE_POISON};

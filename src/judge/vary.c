@@ -35,7 +35,7 @@ static bool equals(const struct fold_variation *a, const struct fold_variation *
   return a->launch.threads == b->launch.threads && a->launch.blocks == b->launch.blocks &&
          a->launch.block == b->launch.block && a->shift == b->shift && a->other_shift == b->other_shift &&
          a->out_shift == b->out_shift && a->scratch_shift == b->scratch_shift && a->placement == b->placement &&
-         a->open == b->open && a->nan == b->nan && a->second == b->second;
+         a->nan == b->nan && a->second == b->second;
 }
 
 /* Which term the second input changes. */
@@ -58,7 +58,6 @@ static fold_status run_moved(struct fold_trial *trial, const struct fold_variati
   struct fold_request request = fold_trial_request(trial, how->nan ? 0xff : 0x21);
   request.launch = how->launch;
   request.placement = how->placement;
-  request.open = how->open;
   request.out_shift = how->out_shift;
   request.scratch_shift = how->scratch_shift;
   bool moved = how->shift || how->other_shift;
@@ -135,13 +134,6 @@ fold_status fold_trial_vary(struct fold_trial *trial, const struct fold_variatio
 fold_status fold_trial_try(struct fold_trial *trial, const struct fold_variation *how, struct fold_varied *seen) {
   *seen = (struct fold_varied){.how = *how};
   FOLD_TRY(run_varied(trial, how));
-  /* A run that read beside its input found zeros in an open page, where others find NaN: so its bits say nothing about
-   * addresses. */
-  if (how->open && trial->log.run[trial->log.n - 1].traces.out_of_bounds) {
-    struct fold_variation closed = *how;
-    closed.open = false;
-    FOLD_TRY(run_varied(trial, &closed));
-  }
   compare(trial, seen);
   return fold_ok();
 }

@@ -61,7 +61,6 @@ static struct {
   size_t n, page;
   struct sigaction segv, bus; /* the former ones */
   bool placed;
-  enum fold_edge edge;
 } watch;
 
 static enum fold_access access_of(const void *context, bool to_read_only) {
@@ -142,41 +141,15 @@ void fold_faults_give_handlers_back(void) {
   watch.placed = false;
 }
 
-static unsigned char *edge_of(const struct fold_region *region) {
-  return watch.edge == FOLD_EDGE_BEFORE ? region->at - EDGE : region->at + region->bytes;
-}
-
-fold_status fold_faults_watch(struct fold_watched *watched, size_t n, enum fold_edge edge) {
+void fold_faults_watch(struct fold_watched *watched, size_t n) {
   watch.watched = watched;
   watch.n = n;
-  watch.edge = edge;
   if (!watch.placed) fold_faults_take_handlers();
-  fold_status status = fold_ok();
-  for (size_t i = 0; i < n && edge != FOLD_EDGES_CLOSED && status.code == FOLD_OK; i++)
-    if (watched[i].region->own) status = fold_edge_open(edge_of(watched[i].region), EDGE, &watched[i].open);
-  if (status.code != FOLD_OK) fold_faults_end();
-  return status;
 }
 
-/* Notes a read of an open edge. A write there faulted, so its place is known already. */
-static fold_status close_edge(struct fold_watched *w) {
-  size_t at;
-  bool touched;
-  unsigned char *edge = edge_of(w->region);
-  if (!w->open) return fold_ok();
-  FOLD_TRY(fold_edge_close(edge, EDGE, watch.edge, &touched, &at));
-  if (!touched || w->outside.seen) return fold_ok();
-  if (watch.edge == FOLD_EDGE_BEFORE) at += watch.page - 1;
-  w->outside = (struct fold_fault){.seen = true, .by = FOLD_TOUCHED, .at = edge + at - w->region->at};
-  return fold_ok();
-}
-
-fold_status fold_faults_end(void) {
-  fold_status status = fold_ok();
+void fold_faults_end(void) {
   for (size_t i = 0; i < watch.n; i++) {
-    struct fold_watched *w = &watch.watched[i];
-    fold_status closed = close_edge(w);
-    if (status.code == FOLD_OK) status = closed;
+    const struct fold_watched *w = &watch.watched[i];
     struct fold_region *region = w->region;
     if (region->own && (w->inside.seen || w->outside.seen)) mprotect(region->at, region->bytes, PROT_READ);
     if (!w->outside.seen) continue;
@@ -185,5 +158,4 @@ fold_status fold_faults_end(void) {
     map(region->at + region->bytes, EDGE, PROT_NONE, MAP_PRIVATE | MAP_FIXED);
   }
   watch.n = 0;
-  return status;
 }

@@ -3,15 +3,13 @@
  * A read or a write beyond the memory's ends, or a write to read-only memory, does not end the process: it is noted
  * with its place, the page is opened, and the run goes on. A page beyond the ends then holds NaN. A read past an
  * argument that stays on the argument's last page causes no fault and is not seen. A fault elsewhere goes to the
- * handler that was there before. A subject that handles faults itself during a run is found out by an edge that can be
- * read (edge.h).
+ * handler that was there before. What a subject reads while it handles faults itself is not seen.
  */
 #ifndef FOLD_FAULT_H
 #define FOLD_FAULT_H
 
 #include <stdatomic.h>
 
-#include "edge.h"
 #include "fold.h"
 #include "traces.h"
 
@@ -41,15 +39,12 @@ struct fold_watched {
   struct fold_region *region;
   size_t first, last;
   struct fold_fault inside, outside;
-  bool open; /* an edge can be read; set by fold_faults_watch */
 };
 
 /* Notes the faults of all threads in these n regions until fold_faults_end, which closes the opened pages again and
- * makes inputs read-only again. Only one watch at a time. Meanwhile the edge `edge` of each read-only region can be
- * read; fold_faults_end looks whether it was. Then only the page is known, and `at` is the byte of it that is nearest
- * to the region. NO_MEMORY: nothing is watched. */
-fold_status fold_faults_watch(struct fold_watched *watched, size_t n, enum fold_edge edge);
-fold_status fold_faults_end(void);
+ * makes inputs read-only again. Only one watch at a time. */
+void fold_faults_watch(struct fold_watched *watched, size_t n);
+void fold_faults_end(void);
 /* Our handlers stay installed between watches, and hand faults on then. The first function installs them again where
  * somebody replaced them, and names the handler that was replaced (NULL: none). The second one puts back the handlers
  * that were there before ours. */

@@ -111,7 +111,6 @@ struct fold_request {
   struct fold_launch launch;
   unsigned char poison; /* any byte; 0 is allowed */
   enum fold_placement placement;
-  bool open;              /* the page that the inputs are flush against can be read, and shows whether it was */
   unsigned out_shift;     /* in elements, up to FOLD_RIG_SLACK of 8 bytes */
   unsigned scratch_shift; /* in 256 bytes, 0 or 1 */
   bool other_thread;      /* another thread of this process calls the subject; in host memory */

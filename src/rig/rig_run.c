@@ -199,11 +199,6 @@ static fold_status end_run(struct fold_rig *rig, const struct fold_call *call, c
   return status;
 }
 
-static enum fold_edge edge_of(const struct fold_request *request) {
-  if (!request->open || request->placement == FOLD_PLACED) return FOLD_EDGES_CLOSED;
-  return request->placement == FOLD_AT_START ? FOLD_EDGE_BEFORE : FOLD_EDGE_AFTER;
-}
-
 unsigned fold_run_threads;
 bool fold_run_of_guest, fold_folder_has_other_name;
 
@@ -255,7 +250,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
     watched[n++] = (struct fold_watched){.region = &rig->in[k].room.region,
                                          .first = fold_rig_place(rig, &rig->in[k]),
                                          .last = fold_rig_end(rig, &rig->in[k])};
-  if (host) FOLD_TRY(fold_faults_watch(watched, n, edge_of(request)));
+  if (host) fold_faults_watch(watched, n);
   struct fold_footing own = fold_footing_now();
   if (host && call->launch.threads) omp_set_num_threads((int)call->launch.threads);
   struct fold_footing before = fold_footing_now();
@@ -283,13 +278,12 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   if (host && (looks || fold_late_is(subject)) && !call->comm)
     late = fold_late_look(subject, watched, n, scratch->end ? 2 : 1, glance->got);
   if (late) snprintf(traces->left, sizeof traces->left, "%s", late);
-  const fold_status closed = host ? fold_faults_end() : fold_ok();
+  if (host) fold_faults_end();
   omp_set_num_threads(own.threads);
   for (unsigned k = 0; k < rig->inputs; k++) trace_fault(&inputs[k], fold_rig_argument(k), traces);
   trace_fault(&watched[0], FOLD_OUTPUT, traces);
   if (scratch->end) trace_fault(own_scratch, FOLD_SCRATCH, traces);
-  if (status.code != FOLD_OK) return status;
-  return ended.code != FOLD_OK ? ended : closed;
+  return status.code != FOLD_OK ? status : ended;
 }
 
 static void look_at_output(struct fold_rig *rig, const struct fold_request *request, size_t size,
