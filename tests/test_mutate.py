@@ -5,13 +5,9 @@ test_mutate.py CI_FOLDER
 """
 import os
 import pathlib
-import re
-import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 CI = pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(CI))
@@ -129,7 +125,6 @@ def check_campaign(toy):
     known.write_text("# a comment\n\n" + EDGE + EDGE.replace("<=", ">="))
     code, text = toy.judge(*edge, "--equivalent", str(known))
     assert code == 0 and "0 survived (0.0 %), 2 equivalent by reason" in text, text
-    check_recheck(toy, known)
     assert (toy.tree / "toy.c").read_text() == TOY, "the tree was touched"
     assert not list(toy.room.iterdir()), "something was left behind"
     known.write_text("toy.c\n- no such line\n+ x\n= why\n")
@@ -143,115 +138,6 @@ def check_campaign(toy):
     assert code == 99 and "without a change weak is red" in text, text
 
 
-def check_recheck(toy, known):
-    """Of two that are listed one wrongly: whoever looks again is told. A program's library is a shared one, which shows a change to those
-    that load it alone. A file that this build leaves out is no file without tests. Nor is one that no suite of this build runs, though it
-    is compiled: what has to be there is not."""
-    (toy.tree / "absent.c").write_text(TOY)
-    (toy.tree / "src/rig").mkdir(parents=True)
-    (toy.tree / "src/rig/engine_opencl.c").write_text(TOY)
-    device = "library('device', 'src/rig/engine_opencl.c', include_directories: '.')"
-    (toy.tree / "meson.build").write_text(MESON.replace("link_with: toy", f"link_with: [toy, {device}]"))
-    toy.log.write_text("")
-    code, text = toy.judge("--at", "toy.c:6", "absent.c:16", "src/rig/engine_opencl.c:16", "--count", "100", "--suites", "weak blind",
-                           "--define=-Ddefault_library=shared", "--equivalent", str(known), "--recheck")
-    assert code == 0 and "1 equivalent by reason" in text and "seen by weak, and listed as equivalent" in text, text
-    assert not re.search(r"^ *\d+ (absent|src/rig/engine_opencl)\.c:", text, re.M) and re.search(r", 1\d not at all", text), text
-    assert toy.log.read_text() == "x", (text, toy.log.read_text())
-    (toy.tree / "meson.build").write_text(MESON)
-
-
-# Stands before meson and ninja: notes the CPUs and the command; of two that set up, each waits for the other.
-WRAPPER = """#!/bin/sh
-name=$(basename "$0")
-echo "$(taskset -cp $$ | sed 's/.*: //') $name $*" >>"$NOTES/log"
-if [ "$name $1" = "meson setup" ]; then
-  mkdir "$NOTES/first" 2>/dev/null || touch "$NOTES/second"
-  tries=0
-  until [ -e "$NOTES/second" ] || [ $tries -ge 300 ]; do sleep 0.1; tries=$((tries + 1)); done
-  [ -e "$NOTES/second" ] || exit 1
-  if [ "$FAILS" ] && mkdir "$NOTES/failed" 2>/dev/null; then exit 1; fi
-  if [ "$FAILS" ]; then sleep 400; fi
-fi
-PATH=${PATH#*:} exec "$name" "$@"
-"""
-
-
-def check_parallel(toy, notes):
-    """Builds that go on beside each other, each on its own CPUs; the first that fails ends the others."""
-    tools = notes / "tools"
-    tools.mkdir()
-    for tool in ("meson", "ninja"):
-        (tools / tool).write_text(WRAPPER)
-        (tools / tool).chmod(0o755)
-    had = sorted(os.sched_getaffinity(0))
-    # No change of this line hangs.
-    options = ["--at", "toy.c:16", "--define=-Ddefault_library=static", "--suites", "weak", "--seed", "5", "--count", "2", "--most", "100", "--jobs", "2"]
-    path = f"{tools}:{os.environ['PATH']}"
-    code, text = toy.run(*options, "--define=-Dwerror=false", "--cpus-each", "1", PATH=path, NOTES=str(notes), FAILS="")
-    assert code == 0 and "ready after" in text, text
-    told = [line.split(" ", 1) for line in (notes / "log").read_text().splitlines()]
-    for k, cpu in enumerate((had[0], had[1 % len(had)])):
-        mine = [(cpus, command) for cpus, command in told if f"/{k}/build" in command]
-        assert any(command.startswith("ninja") for _, command in mine), told
-        assert any("-Ddefault_library=static -Dwerror=false" in command for _, command in mine), told
-        assert all(cpus == str(cpu) for cpus, _ in mine), (cpu, told)
-        assert all(" -j1 " in command for _, command in mine if command.startswith("ninja")), told
-    for left in ("first", "second", "log"):
-        (notes / left).rmdir() if left == "first" else (notes / left).unlink()
-    began = time.monotonic()
-    code, text = toy.run(*options, PATH=path, NOTES=str(notes), FAILS="yes")
-    assert code == 99 and time.monotonic() - began < 100, (code, text)
-    assert not list(toy.room.iterdir()), "something was left behind"
-
-
-# Stands before the compiler: once it is told to be slow it writes beside its output until it is killed, whatever else it is sent.
-SLOW = """#!/bin/sh
-if [ -e "$NOTES/slow" ]; then
-  trap '' INT TERM HUP
-  echo $$ >"$NOTES/compiling.new" && mv "$NOTES/compiling.new" "$NOTES/compiling"
-  while :; do for i in 1 2 3 4 5 6 7 8 9; do : >"left.$i"; done; done
-fi
-exec cc "$@"
-"""
-
-
-def wait_until(condition, what):
-    end = time.monotonic() + 100
-    while not condition():
-        assert time.monotonic() < end, what
-        time.sleep(0.01)
-
-
-def check_cut_off(toy, notes):
-    """A signal ends what runs, leaves nothing behind, and what was judged before is summed up."""
-    compiler, compiling = notes / "slow-cc", notes / "compiling"
-    compiler.write_text(SLOW)
-    compiler.chmod(0o755)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        command = [sys.executable, "-B", str(CI / "mutate.py"), "--source", str(toy.tree), "--paths", "toy.c", "--suites", "weak", "--limit", "2",
-                   "--define=-Ddefault_library=static"]
-        env = dict(os.environ, TMPDIR=str(toy.room), CC=str(compiler), NOTES=str(notes))
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env) as process:
-            told = ""
-            while "   1 toy.c:" not in told:
-                line = process.stdout.readline()
-                assert line, (told, process.stderr.read())
-                told += line
-            (notes / "slow").touch()
-            wait_until(lambda: compiling.exists() or process.poll() is not None, "nothing was compiled")
-            process.send_signal(number)
-            rest, errors = process.communicate(timeout=100)
-        assert process.returncode == 99 and not errors, (told + rest, errors)
-        judged = len(re.findall(r"^ +\d+ toy\.c:\d+: ", told + rest, re.M))
-        assert f"\n{judged} changes: " in rest and f"cut off: {judged} of 40 changes were judged" in rest, (told, rest)
-        assert not list(toy.room.iterdir()), f"something was left behind: {number}"
-        stat = pathlib.Path("/proc", compiling.read_text().strip(), "stat")
-        assert not stat.exists() or ") Z " in stat.read_text(), "it compiles on"  # one that nobody waits for stays listed
-        for left in ("slow", "compiling"):
-            (notes / left).unlink()
-
-
 def check_ours(toy):
     root = CI.parent
     first, again, other = (toy.run("--list", "--count", "300", "--seed", seed, source=root) for seed in ("1", "1", "2"))
@@ -262,25 +148,9 @@ def check_ours(toy):
     assert any(line.startswith("src/judge/") for line in lines) and any(line.startswith("oracles/") for line in lines)
 
 
-def check_warnings(folder):
-    """All is built with warnings as errors: those about Random123 are none, where it is no system's header either."""
-    draw = ["-fsyntax-only", "-x", "c", str(CI.parent / "fixtures" / "draw.h"), *(f"-I{CI.parent / part}" for part in ("src", "src/base", "fixtures"))]
-    needed = subprocess.run(["cc", "-M", *draw[1:]], capture_output=True, text=True, check=True).stdout.split()
-    philox = pathlib.Path(next(file for file in needed if file.endswith("/Random123/philox.h")))
-    shutil.copytree(philox.parent, folder / "include" / "Random123")
-    command = ["cc", "-Wall", "-Wextra", "-Wstrict-prototypes", "-Werror", *draw]
-    done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, CPATH=str(folder / "include")), check=False)
-    assert done.returncode == 0, done.stderr
-
-
 check_changes()
 with tempfile.TemporaryDirectory() as room:
     bench = Toy(pathlib.Path(room))
     check_ours(bench)
-    check_warnings(pathlib.Path(room))
-    notes = pathlib.Path(room) / "notes"
-    notes.mkdir()
-    check_parallel(bench, notes)
-    check_cut_off(bench, notes)
     check_campaign(bench)
 print("ok")
