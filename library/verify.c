@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "held.h"
 #include "answer.h"
 #include "foldproof.h"
 #include "record.h"
@@ -80,28 +79,35 @@ struct taking {
   volatile int stop;
 };
 
-static fold_status take(void *context, const struct fold_judgement *judgement) {
-  struct taking *t = context;
-  if (t->stop) return fold_ok();
+static fold_status give(struct taking *t, json_t *record) {
   char *line;
-  struct fold_judgement whole = *judgement;
-  whole.full = t->full;
-  FOLD_TRY(fold_record_line_text(fold_record_of(&whole), &line));
-  t->any = true;
-  t->judged |= judgement->finding.verdict != FOLD_SKIPPED && fold_judgement_is_asked(t->selection, judgement);
+  FOLD_TRY(fold_record_line_text(record, &line));
   t->stop = t->take(line, t->context) != 0;
   free(line);
   return fold_ok();
 }
 
+static fold_status take(void *context, const struct fold_judgement *judgement) {
+  struct taking *t = context;
+  if (t->stop) return fold_ok();
+  struct fold_judgement whole = *judgement;
+  whole.full = t->full;
+  t->any = true;
+  t->judged |= judgement->finding.verdict != FOLD_SKIPPED && fold_judgement_is_asked(t->selection, judgement);
+  return give(t, fold_record_of(&whole));
+}
+
+static fold_status take_explanation(void *context, const struct fold_judgement *of,
+                                    const struct fold_order_change *change) {
+  return give(context, fold_record_explanation(of, change));
+}
+
 static fold_status judge(const struct fold_registry *all, const struct fold_selection *selection, struct taking *t) {
-  const struct fold_sink sink = {.judgement = take, .context = t};
-  struct fold_holding holding;
+  const struct fold_sink sink = {.judgement = take, .explanation = take_explanation, .context = t};
   struct fold_cases cases = {0};
   t->selection = selection;
-  fold_holding_open(&holding, &sink);
   fold_status status = fold_select_cases(selection, 0, &cases);
-  if (status.code == FOLD_OK) status = fold_verify(all, selection, &cases, NULL, &holding.sink, &t->stop);
+  if (status.code == FOLD_OK) status = fold_verify(all, selection, &cases, NULL, &sink, &t->stop);
   fold_cases_free(&cases);
   if (status.code != FOLD_OK || t->judged || t->stop) return status;
   if (t->any) return fold_nothing_judged(selection, all);

@@ -122,6 +122,8 @@ def measured_lines(seen):
         for text in path.read_text().splitlines():
             line = json.loads(text)
             seen.setdefault(line["type"], line)
+    named = {key: seen["judgement"][key] for key in ("schema", "build", "subject", "engine", "claim", "case")}
+    seen["explanation"] = dict(named, type="explanation", order_change="a: x; b: y")  # of a guest's refutation (test_order_changes.py)
     wanted = set(TYPES) - ({"map"} if "mpi_missing" in seen["environment"] else set())  # which ranks alone give
     assert wanted <= set(seen) <= set(TYPES), f"no record of {wanted ^ set(seen)}"
 

@@ -194,6 +194,12 @@ class Result:
         what = "all was skipped" if not self.counts["held"] else f"no claim that was asked for was judged: {', '.join(self.asked_for)}"
         raise NothingJudged(": ".join(filter(None, [what, self._reasons()])))
 
+    def explain(self, explanation: Record) -> None:
+        """Adds to the judgement that the record names how the order of additions changed."""
+        for record in self.judgements:
+            if all(record[key] == explanation[key] for key in ("subject", "claim", "case")):
+                record["order_change"] = explanation["order_change"]
+
     def tell_once(self, last_run: int) -> None:
         """Tells state that was left changed once, as when a library sets itself up, from what each call leaves. `last_run`: the last run that
         left some of Python's changed; 0: only the harness saw the change, which does not look after each run."""

@@ -234,6 +234,9 @@ def judge(
     guests[0].keeps_results = _results is not None
 
     def each(record: Record) -> None:
+        if record["type"] == "explanation":
+            found.explain(record)
+            return
         (found.judgements if record["promised"] else found.unclaimed).append(record)
         if record.get("reason", "").startswith(LEFT_OUT):
             record["reason"] = f"{LEFT_OUT}{seconds:g} s"

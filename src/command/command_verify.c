@@ -151,6 +151,15 @@ static fold_status take(void *context, const struct fold_judgement *judged) {
   return fold_ok();
 }
 
+static fold_status take_explanation(void *context, const struct fold_judgement *of,
+                                    const struct fold_order_change *change) {
+  struct verify *v = context;
+  FOLD_TRY(fold_smallest_explain(&v->smallest, of, change));
+  if (v->records.file && v->unwritten.code == FOLD_OK)
+    keep_unwritten(v, fold_records_line(&v->records, fold_record_explanation(of, change)));
+  return fold_ok();
+}
+
 static void show_progress(void *context, size_t done, size_t cases, const char *case_name) {
   fold_progress_show(&((struct verify *)context)->progress, done, cases, case_name);
 }
@@ -206,7 +215,8 @@ static fold_status begin(void *context, const char *environment) {
 }
 
 static fold_status judge_all(struct verify *v, const struct fold_registry *registry, const volatile int *stop) {
-  const struct fold_sink sink = {.judgement = take, .progress = show_progress, .context = v};
+  const struct fold_sink sink = {
+      .judgement = take, .progress = show_progress, .explanation = take_explanation, .context = v};
   const struct fold_job job = {.registry = registry,
                                .selection = &v->options.selection,
                                .judge = true,

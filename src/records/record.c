@@ -228,10 +228,7 @@ static void set_finding(json_t *line, const struct fold_judgement *j) {
   fold_record_figures(line, f, fold_subject_result(j->subject, j->c->dtype));
 }
 
-/* Sets how the order of additions changed, if an invariance was refuted. */
-static void set_change(json_t *line, const struct fold_order_change *change) {
-  if (change == NULL) return;
-  json_object_set_new(line, "order_change", text_value(change->text));
+static void set_sides(json_t *line, const struct fold_order_change *change) {
   if (!change->side[0].kind[0] || !change->side[1].kind[0]) return;
   json_t *sides = json_array();
   for (int k = 0; k < 2; k++) {
@@ -307,12 +304,22 @@ json_t *fold_record_of(const struct fold_judgement *j) {
     set_input(line, j);
     set_declared(line, j);
     set_finding(line, j);
-    set_change(line, j->change);
     set_known(line, j);
     set_asked(line, j);
     set_results(line, j);
     set_traces(line, j);
   }
+  return line;
+}
+
+json_t *fold_record_explanation(const struct fold_judgement *of, const struct fold_order_change *change) {
+  json_t *line =
+      json_pack("{s:i, s:s, s:s, s:s, s:s}", "schema", FOLD_SCHEMA, "type", "explanation", "subject", of->subject->name,
+                "engine", fold_engine_name(of->subject->engine), "claim", of->claim->name);
+  if (line == NULL) return NULL;
+  json_object_set_new(line, "case", text_value(of->c->name));
+  json_object_set_new(line, "order_change", text_value(change->text));
+  set_sides(line, change);
   return line;
 }
 

@@ -55,6 +55,8 @@ void fold_record_bits(json_t *object, const char *key, enum fold_dtype dtype, ui
 void fold_record_figures(json_t *object, const struct fold_finding *finding, enum fold_dtype dtype);
 /* A judgement as an object; NULL where memory is short. */
 json_t *fold_record_of(const struct fold_judgement *judgement);
+/* The explanation of a refutation, which it names. */
+json_t *fold_record_explanation(const struct fold_judgement *of, const struct fold_order_change *change);
 /* Makes a line's text, which the caller frees, and releases `line`. FOLD_ENVIRONMENT if the line breaks the schema. */
 fold_status fold_record_line_text(json_t *line, char **text);
 /* Writes and releases `line`; NULL (memory was short) is FOLD_NO_MEMORY. */

@@ -150,7 +150,6 @@ void fold_print_order_change(const char *text, const char *on, FILE *out) {
 
 void fold_print_refuted(const struct fold_judgement *j, const char *program, const char *folder, FILE *out) {
   print_head(j, out);
-  if (j->change && j->finding.verdict != FOLD_BROKEN) fold_print_order_change(j->change->text, "", out);
   print_rest(j, out);
   print_replay(j, program, folder, out);
 }

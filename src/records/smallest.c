@@ -36,10 +36,11 @@ void fold_smallest_close(struct fold_smallest *s) {
   *s = (struct fold_smallest){0};
 }
 
-/* How the order changed is found out once for each claim, perhaps on a case that is not the smallest. */
-static fold_status keep_order(struct fold_smallest_of *of, const struct fold_judgement *j) {
-  if (of->order || !j->change || !j->change->text[0]) return fold_ok();
-  of->order = strdup(j->change->text);
+fold_status fold_smallest_explain(struct fold_smallest *s, const struct fold_judgement *j,
+                                  const struct fold_order_change *change) {
+  struct fold_smallest_of *of = &s->refuted[j->subject_index * FOLD_CLAIMS + j->claim->id];
+  if (of->order) return fold_ok();
+  of->order = strdup(change->text);
   of->order_on = strdup(j->c->name);
   return of->order && of->order_on ? fold_ok() : no_memory();
 }
@@ -49,7 +50,6 @@ fold_status fold_smallest_add(struct fold_smallest *s, const struct fold_judgeme
   const bool broken = j->finding.verdict == FOLD_BROKEN;
   struct fold_smallest_of *of = &(broken ? s->broken : s->refuted)[j->subject_index * FOLD_CLAIMS + j->claim->id];
   const size_t terms = j->c->rows * j->c->cols;
-  FOLD_TRY(keep_order(of, j));
   if (of->n++ > 0 && (terms > of->terms || (terms == of->terms && j->c->rows >= of->rows))) return fold_ok();
   of->terms = terms;
   of->rows = j->c->rows;

@@ -27,6 +27,9 @@ void fold_smallest_close(struct fold_smallest *smallest);
  * fold_print_refuted. */
 fold_status fold_smallest_add(struct fold_smallest *smallest, const struct fold_judgement *judgement,
                               const char *program, const char *folder);
+/* Keeps how the order changed behind a refutation, perhaps on a case that is not the smallest: once for each claim. */
+fold_status fold_smallest_explain(struct fold_smallest *smallest, const struct fold_judgement *of,
+                                  const struct fold_order_change *change);
 /* Prints of each subject what broke, and its first refuted claim, in lines as fold_print_refuted has them, with the
  * other claims that are refuted: claims about values first, then order, traces last. At most `most` such blocks; or
  * with `every` one for each claim. */

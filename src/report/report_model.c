@@ -263,3 +263,21 @@ fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, i
   if (verdict == FOLD_REFUTED || verdict == FOLD_BROKEN) keep_evidence(cell, fixture, record, environment);
   return fold_ok();
 }
+
+static bool names(const json_t *explanation, const json_t *judgement, int environment) {
+  static const char *const keys[] = {"subject", "engine", "claim", "case"};
+  bool same = json_integer_value(json_object_get(judgement, "environment_index")) == environment;
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    same = same && strcmp(fold_record_text(explanation, keys[i]), fold_record_text(judgement, keys[i])) == 0;
+  return same;
+}
+
+void fold_model_add_explanation(struct fold_model *model, const json_t *record, int environment) {
+  for (size_t s = 0; s < model->n_subjects; s++)
+    for (size_t k = 0; k < model->n_claims; k++) {
+      const struct fold_model_cell *cell = model->subjects[s].cells[true][k];
+      for (size_t i = 0; cell && i < cell->n_evidence; i++)
+        if (names(record, cell->evidence[i], environment))
+          json_object_set(cell->evidence[i], "order_change", json_object_get(record, "order_change"));
+    }
+}

@@ -168,6 +168,8 @@ fold_status fold_model_add(struct fold_model *model, json_t *record);
  * the record belongs. */
 fold_status fold_model_add_environment(struct fold_model *model, const json_t *record, int *environment);
 fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, int environment);
+/* Adds how the order changed to the judgement that the explanation names, if that is kept as evidence. */
+void fold_model_add_explanation(struct fold_model *model, const json_t *record, int environment);
 /* Whether the record is a refutation by a known defect of another library. In older records, without "known", every
  * refutation of a peer counts as known. */
 bool fold_model_is_known(const json_t *record);

@@ -101,6 +101,11 @@ static fold_status read_judgement(struct reader *r, json_t *record) {
   return fold_model_add_judgement(r->model, record, r->environment);
 }
 
+static fold_status read_explanation(struct reader *r, json_t *record) {
+  fold_model_add_explanation(r->model, record, r->environment);
+  return fold_ok();
+}
+
 /* What is done with a type of record: a function reads it, or a list keeps it. Reports leave out maps, which reveal
  * prints, and records that only docs/case-study.md uses. */
 static const struct kind {
@@ -110,6 +115,7 @@ static const struct kind {
 } kinds[] = {{"environment", read_environment, {0}},
              {"judgement", read_judgement, {0}},
              {"run", read_run, {0}},
+             {"explanation", read_explanation, {0}},
              {"timing", NULL, {LIST(timings, timed)}},
              {"scaling", NULL, {LIST(scalings, timed)}},
              {"allreduce", NULL, {LIST(messages, timed)}},

@@ -187,46 +187,46 @@ static fold_status tell_repeats(const struct fold_round *round, const struct fol
   return round->sink->judgement(round->sink->context, &judgement);
 }
 
-/* The refuted invariances of a trial for which it is to be found out how the order of additions changed: once for each
- * subject and claim. */
-struct asked {
+/* The refuted invariances of a trial for which it is found out how the order of additions changed: once for each subject
+ * and claim. */
+struct unexplained {
   struct fold_order_sides sides[FOLD_CLAIMS];
   enum fold_claim_id claim[FOLD_CLAIMS];
   size_t n;
 };
 
-static bool is_awaited(const struct fold_round *round, const struct fold_trial *trial, const struct fold_judgement *j) {
-  return round->sink->changes && round->explained && j->finding.verdict == FOLD_REFUTED && j->finding.compared &&
-         j->promised && !j->known && trial->sides.n > 0 && trial->unsteady[0] == '\0' &&
-         !(round->explained[j->subject_index] & FOLD_CLAIM(j->claim->id));
+static void keep_unexplained(const struct fold_round *round, const struct fold_trial *trial,
+                             const struct fold_judgement *j, struct unexplained *u) {
+  if (!round->sink->explanation || !round->explained || j->finding.verdict != FOLD_REFUTED || !j->finding.compared ||
+      !j->promised || j->known || trial->sides.n == 0 || round->explained[j->subject_index] & FOLD_CLAIM(j->claim->id))
+    return;
+  u->sides[u->n] = trial->sides;
+  u->claim[u->n++] = j->claim->id;
 }
 
-static void ask_later(struct asked *asked, const struct fold_trial *trial, const struct fold_judgement *j) {
-  asked->sides[asked->n] = trial->sides;
-  asked->claim[asked->n++] = j->claim->id;
+static fold_status explain(const struct fold_round *round, const struct fold_trial *trial, enum fold_claim_id claim,
+                           const struct fold_order_sides *sides) {
+  const struct fold_sink *sink = round->sink;
+  const struct fold_judgement of = fold_round_judgement(round, round->place, claim);
+  struct fold_order_change change;
+  if (sink->explains) FOLD_TRY(sink->explains(sink->context, claim));
+  fold_order_explain(trial, claim, sides, trial->subject->unknown, &change);
+  if (change.text[0] == '\0') return fold_ok();
+  round->explained[round->place.subject] |= FOLD_CLAIM(claim);
+  return sink->explanation(sink->context, &of, &change);
 }
 
-/* Reports the changes, however the trial ended, since the sink waits for them. A subject that varies from run to run
- * has no order, so nothing is found out for it. */
-static fold_status tell_changes(const struct fold_round *round, const struct fold_trial *trial,
-                                const struct asked *asked) {
-  if (asked->n == 0) return fold_ok();
-  struct fold_order_change *changes = calloc(asked->n, sizeof *changes);
-  const bool unknown = trial->subject->unknown;
-  size_t n = 0;
-  fold_status status = round->sink->asking ? round->sink->asking(round->sink->context) : fold_ok();
-  for (; changes && status.code == FOLD_OK && n < asked->n && !*round->stop && !trial->unsteady[0]; n++) {
-    fold_order_explain(trial, asked->claim[n], &asked->sides[n], unknown, &changes[n]);
-    if (changes[n].text[0]) round->explained[round->place.subject] |= FOLD_CLAIM(asked->claim[n]);
-  }
-  if (status.code == FOLD_OK) status = round->sink->changes(round->sink->context, changes, n);
-  free(changes);
-  return status;
+/* A subject that varies from run to run has no order. */
+static fold_status explain_all(const struct fold_round *round, const struct fold_trial *trial,
+                               const struct unexplained *u) {
+  for (size_t i = 0; i < u->n && !*round->stop && !trial->unsteady[0]; i++)
+    FOLD_TRY(explain(round, trial, u->claim[i], &u->sides[i]));
+  return fold_ok();
 }
 
 /* Judges each claim that is asked for, of the subject whose base run is in `trial`. */
 static fold_status judge_claims(const struct fold_round *round, struct opened *opened, struct fold_trial *trial,
-                                struct asked *asked) {
+                                struct unexplained *unexplained) {
   const struct fold_claim *claim;
   struct fold_judgement repeats = {0}; /* waits for the other judges, which may find that the same run varies */
   for (uint64_t left = trial->asked; (claim = fold_claims_next(left)); left &= ~FOLD_CLAIM(claim->id)) {
@@ -240,8 +240,7 @@ static fold_status judge_claims(const struct fold_round *round, struct opened *o
       fold_skip_missing(&judgement);
     fold_judgement_count(round, &judgement);
     look_up(trial, &judgement);
-    judgement.awaited = is_awaited(round, trial, &judgement);
-    if (judgement.awaited) ask_later(asked, trial, &judgement);
+    keep_unexplained(round, trial, &judgement, unexplained);
     if (claim->id == FOLD_RUN_TO_RUN)
       repeats = judgement;
     else
@@ -264,10 +263,10 @@ static fold_status judge_trial(const struct fold_round *round, struct opened *op
     FOLD_TRY(restore_input(opened, engine, &trial->input_hash_after));
   const fold_status *ready = &opened->ready[engine];
   if (ready->code != FOLD_OK) return fold_round_fail(round, round->place, 0, FOLD_CLAIMS, *ready, NULL);
-  struct asked asked;
-  asked.n = 0;
-  const fold_status judged = judge_claims(round, opened, trial, &asked), told = tell_changes(round, trial, &asked);
-  return judged.code == FOLD_OK ? told : judged;
+  struct unexplained unexplained;
+  unexplained.n = 0;
+  FOLD_TRY(judge_claims(round, opened, trial, &unexplained));
+  return explain_all(round, trial, &unexplained);
 }
 
 /* Puts back the state that the failed run has left, so that no other subject is blamed for it. */

@@ -53,10 +53,8 @@ struct fold_judgement {
   const char *version;            /* of the library, from a record; NULL: the version here */
   const struct fold_asked *asked; /* for what is refuted or broken: how it was asked for (replay.h); or NULL */
   bool full;                      /* its record is to hold the bits of all rows */
-  bool beside;  /* it is broken for the same reason as a promise of the trial that was reported before it */
-  bool after;   /* it is broken by its process's end, and others of the trial were reported before */
-  bool awaited; /* a sink with `changes` is told later whether and how the order changed: */
-  const struct fold_order_change *change; /* or NULL */
+  bool beside; /* it is broken for the same reason as a promise of the trial that was reported before it */
+  bool after;  /* it is broken by its process's end, and others of the trial were reported before */
 };
 
 /* Subject `subject` of the registry on case `c` of those that are selected. All cases come in each turn, with the
@@ -71,11 +69,11 @@ struct fold_sink {
   /* Called before a subject is run on a case, so that it is known whom to blame if this process ends then. May be
    * NULL. */
   fold_status (*trial)(void *context, struct fold_place place, uint64_t input_hash);
-  /* Called at the end of a trial that had awaited judgements: how the order of additions changed. This is found out
-   * after all verdicts are reported, for a subject may end its process then. NULL: it is not found out. */
-  fold_status (*changes)(void *context, const struct fold_order_change *changes, size_t n);
-  /* Called before that is found out. May be NULL. */
-  fold_status (*asking)(void *context);
+  /* Explains the refutation `of`, which was reported before and is only named here: how the order of additions changed.
+   * That is found out after all verdicts of the trial, for a subject may end its process then. NULL: it is not. */
+  fold_status (*explanation)(void *context, const struct fold_judgement *of, const struct fold_order_change *change);
+  /* Called before the change behind a claim's refutation is looked for. May be NULL. */
+  fold_status (*explains)(void *context, enum fold_claim_id claim);
   void *context;
 };
 

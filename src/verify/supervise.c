@@ -72,7 +72,8 @@ static fold_status start_worker(struct supervisor *s) {
   s->pid = child;
   s->fd = ends[0];
   s->inbox.from = s->inbox.to = 0;
-  s->in_trial = s->asks = false;
+  s->in_trial = false;
+  s->explains = FOLD_CLAIMS;
   s->trials = 0;
   memset(s->ran, 0, s->job->registry->n * sizeof *s->ran);
   s->ended = (struct fold_ended){0};
@@ -221,18 +222,14 @@ static fold_status begin_again(struct supervisor *s, const char *text) {
 
 /* All verdicts of the trial stand. How the order changed stays unknown, and is not asked of this subject again. */
 static fold_status go_on_unexplained(struct supervisor *s, const char *text) {
-  struct fold_order_change changes[FOLD_CLAIMS];
-  size_t n = 0;
-  memset(changes, 0, sizeof changes);
-  for (size_t k = 0; k < s->held.n; k++) {
-    if (!s->held.at[k].awaited) continue;
-    changes[n].claim = s->held.at[k].claim->id;
-    snprintf(changes[n++].text, sizeof changes->text, "not known: when it was asked for, %s", text);
-  }
+  const struct fold_sink *sink = s->job->sink;
+  const struct fold_judgement of = fold_round_judgement(&s->round, s->round.place, s->explains);
+  struct fold_order_change change = {.claim = of.claim->id};
+  snprintf(change.text, sizeof change.text, "not known: when it was asked for, %s", text);
   s->explained[s->round.place.subject] = UINT64_MAX;
   s->again = false; /* the next worker begins with another trial */
   s->round.place.subject++;
-  return fold_held_end(&s->held, changes, n, s->job->sink);
+  return sink->explanation(sink->context, &of, &change);
 }
 
 /* The claim whose judge was at work; FOLD_CLAIMS: none was. The number is checked, since the worker's memory may be
@@ -260,8 +257,7 @@ static fold_status go_on_uninformed(struct supervisor *s) {
  * again. */
 static fold_status answer_for(struct supervisor *s, const char *text, bool own) {
   size_t telling = 0;
-  if (s->asks) return go_on_unexplained(s, text);
-  FOLD_TRY(fold_held_end(&s->held, NULL, 0, s->job->sink));
+  if (s->explains != FOLD_CLAIMS) return go_on_unexplained(s, text);
   if (!s->in_trial) return begin_again(s, text);
   if (ran_to_inform(s)) return go_on_uninformed(s);
   const bool second = s->again && !s->calm;
@@ -367,7 +363,6 @@ static fold_status employ(struct supervisor *s, bool *over) {
   if (how != SAID_ALL) name_claim(s, text);
   if (result.code == FOLD_OK && how == SAID_ALL) result = conclude(s, status);
   if (result.code == FOLD_OK && how != SAID_ALL && how != STOPPED) result = answer_for(s, text, is_own(s, how));
-  if (result.code == FOLD_OK) result = fold_held_end(&s->held, NULL, 0, s->job->sink);
   *over = *s->job->stop || (how == SAID_ALL && !s->ended.lost);
   return result;
 }

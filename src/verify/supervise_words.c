@@ -58,6 +58,7 @@ static bool take_case(struct supervisor *s, size_t n) {
   const size_t turn = s->round.place.turn, turns = fold_turns(s->job->selection);
   s->round.place = (struct fold_place){.c = at, .turn = turn};
   s->in_trial = false;
+  s->explains = FOLD_CLAIMS;
   const struct fold_sink *sink = s->job->sink;
   if (sink->progress) sink->progress(sink->context, turn * s->cases.n + at, turns * s->cases.n, s->cases.at[at].name);
   return true;
@@ -76,7 +77,7 @@ static bool take_trial(struct supervisor *s, size_t n) {
   s->round.place = begun.place;
   s->round.input_hash = begun.input_hash;
   s->in_trial = true;
-  s->asks = false;
+  s->explains = FOLD_CLAIMS;
   s->trials++;
   s->ran[begun.place.subject] = begun.place.c + 1;
   s->since = fold_now();
@@ -115,10 +116,9 @@ static bool take_judged(struct supervisor *s, size_t n) {
     judgement.got = s->got;
     judgement.traces = &s->traces;
   }
-  judgement.awaited = judged.awaited;
   judgement.beside = judged.beside;
   s->told |= FOLD_CLAIM(judged.claim);
-  s->failed = fold_held_take(&s->held, &judgement, s->job->sink);
+  s->failed = s->job->sink->judgement(s->job->sink->context, &judgement);
   return true;
 }
 
@@ -132,16 +132,19 @@ static bool is_whole(const struct fold_order_change *change) {
   return whole;
 }
 
-static bool take_changes(struct supervisor *s, size_t n) {
-  struct fold_order_change changes[FOLD_CLAIMS];
-  const size_t all = n / sizeof *changes;
-  if (!s->asks || n > sizeof changes || !take(s, changes, n, all * sizeof *changes)) return false;
-  for (size_t k = 0; k < all; k++) {
-    if (!is_whole(&changes[k])) return false;
-    if (changes[k].text[0]) s->explained[s->round.place.subject] |= FOLD_CLAIM(changes[k].claim);
-  }
-  s->asks = false;
-  s->failed = fold_held_end(&s->held, changes, all, s->job->sink);
+static bool take_explains(struct supervisor *s, size_t n) {
+  return s->in_trial && s->job->sink->explanation && take(s, &s->explains, n, sizeof s->explains) &&
+         s->explains < FOLD_CLAIMS;
+}
+
+static bool take_explained(struct supervisor *s, size_t n) {
+  const struct fold_sink *sink = s->job->sink;
+  struct fold_order_change change;
+  if (!take(s, &change, n, sizeof change) || !is_whole(&change) || change.claim != s->explains) return false;
+  const struct fold_judgement of = fold_round_judgement(&s->round, s->round.place, change.claim);
+  s->explained[s->round.place.subject] |= FOLD_CLAIM(change.claim);
+  s->explains = FOLD_CLAIMS;
+  s->failed = sink->explanation(sink->context, &of, &change);
   return true;
 }
 
@@ -155,11 +158,8 @@ enum ending fold_supervisor_take(struct supervisor *s) {
     case WORK_TRIAL: sense = take_trial(s, head.n_bytes); break;
     case WORK_BASE: sense = take_base(s, head.n_bytes); break;
     case WORK_JUDGED: sense = take_judged(s, head.n_bytes); break;
-    case WORK_ASKS:
-      sense = s->in_trial && head.n_bytes == 0;
-      s->asks = sense;
-      break;
-    case WORK_CHANGES: sense = take_changes(s, head.n_bytes); break;
+    case WORK_EXPLAINS: sense = take_explains(s, head.n_bytes); break;
+    case WORK_EXPLAINED: sense = take_explained(s, head.n_bytes); break;
     case WORK_ENDED:
       sense = take(s, &s->ended, head.n_bytes, sizeof s->ended);
       if (sense) return SAID_ALL;

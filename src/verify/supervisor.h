@@ -3,7 +3,6 @@
 #ifndef FOLD_SUPERVISOR_H
 #define FOLD_SUPERVISOR_H
 
-#include "held.h"
 #include "patience.h"
 #include "wire.h"
 #include "worker.h"
@@ -35,15 +34,14 @@ struct supervisor {
   struct inbox inbox;
   struct fold_round round; /* where it is, for judgements in its stead */
   bool in_trial;
-  size_t trials;         /* that it has begun */
-  size_t *ran;           /* for each subject: the case of its last trial, counted from 1; 0: it had none */
-  uint64_t told;         /* a mask of the claims that were judged in this trial */
-  bool stuck;            /* the worker before it ended without a trial */
-  bool again;            /* the trial is run for the second time: what was reported before is not reported again */
-  bool calm;             /* and the subject is not to blame, because a run for information ended the process */
-  struct fold_held held; /* judgements that wait until it is known how an order changed */
-  bool asks;             /* the worker is finding that out: all verdicts of the trial are reported */
-  double since;          /* when the trial began, a time of fold_now */
+  size_t trials;     /* that it has begun */
+  size_t *ran;       /* for each subject: the case of its last trial, counted from 1; 0: it had none */
+  uint64_t told;     /* a mask of the claims that were judged in this trial */
+  bool stuck;        /* the worker before it ended without a trial */
+  bool again;        /* the trial is run for the second time: what was reported before is not reported again */
+  bool calm;         /* and the subject is not to blame, because a run for information ended the process */
+  uint32_t explains; /* the claim whose refutation the worker explains; FOLD_CLAIMS: it does not */
+  double since;      /* when the trial began, a time of fold_now */
   struct fold_patience patience;
   struct fold_limit halt, silence; /* until when it may be halted by a signal; and neither send nor run anything */
   bool halted, heard;              /* it is halted; a message has come since the last look */

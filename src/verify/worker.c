@@ -9,7 +9,6 @@
 #include "apart.h"
 #include "environment.h"
 #include "fresh.h"
-#include "held.h"
 #include "process.h"
 #include "world.h"
 
@@ -73,9 +72,7 @@ fold_status fold_worker_here(const struct fold_worker *w) {
   if (status.code == FOLD_OK && w->job->begin) status = w->job->begin(w->job->sink->context, p.environment);
   if (status.code == FOLD_OK) status = ask_fresh(w, &p);
   if (status.code == FOLD_OK) {
-    struct fold_holding holding;
-    fold_holding_open(&holding, w->job->sink);
-    struct fold_round round = round_of(w, &p, &holding.sink);
+    struct fold_round round = round_of(w, &p, w->job->sink);
     status = fold_round_run(&round, &lost);
   }
   put_away(&p);
@@ -131,20 +128,22 @@ static fold_status tell_judgement(void *context, const struct fold_judgement *j)
   judged.fact = j->fact ? (int32_t)(j->fact - fold_facts(&n_facts)) : -1;
   judged.known = j->known;
   judged.ran = j->got != NULL;
-  judged.awaited = j->awaited;
   judged.beside = j->beside;
   judged.finding = j->finding;
   return told(fold_wire_send(t->fd, WORK_JUDGED, &judged, sizeof judged, NULL, 0));
 }
 
-static fold_status tell_asking(void *context) {
+static fold_status tell_explains(void *context, enum fold_claim_id claim) {
   const struct telling *t = context;
-  return told(fold_wire_send(t->fd, WORK_ASKS, NULL, 0, NULL, 0));
+  const uint32_t sent = claim;
+  return told(fold_wire_send(t->fd, WORK_EXPLAINS, &sent, sizeof sent, NULL, 0));
 }
 
-static fold_status tell_changes(void *context, const struct fold_order_change *changes, size_t n) {
+static fold_status tell_explanation(void *context, const struct fold_judgement *of,
+                                    const struct fold_order_change *change) {
   const struct telling *t = context;
-  return told(fold_wire_send(t->fd, WORK_CHANGES, changes, n * sizeof *changes, NULL, 0));
+  (void)of;
+  return told(fold_wire_send(t->fd, WORK_EXPLAINED, change, sizeof *change, NULL, 0));
 }
 
 static fold_status tell_ready(const struct fold_worker *w, const struct prepared *p, int fd) {
@@ -156,7 +155,9 @@ static fold_status tell_ready(const struct fold_worker *w, const struct prepared
 int fold_worker_serve(const struct fold_worker *w, int fd) {
   struct prepared p = {0};
   struct telling telling = {.fd = fd};
-  struct fold_sink sink = {tell_judgement, tell_case, tell_trial, tell_changes, tell_asking, &telling};
+  const bool explains = w->job->sink->explanation != NULL;
+  struct fold_sink sink = {tell_judgement, tell_case, tell_trial, explains ? tell_explanation : NULL,
+                           tell_explains,  &telling};
   struct fold_ended ended;
   memset(&ended, 0, sizeof ended);
   ended.status = fold_apart_start(w->job->registry, w->job->selection, w->cases, w->place.turn);

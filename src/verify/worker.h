@@ -11,8 +11,8 @@ enum fold_word {
   WORK_TRIAL,     /* struct fold_begun */
   WORK_BASE,      /* struct fold_traces, then the results of the base run */
   WORK_JUDGED,    /* struct fold_judged */
-  WORK_ASKS,      /* no content: all verdicts of the trial are sent, and it is now found out how an order changed */
-  WORK_CHANGES,   /* any number of struct fold_order_change: what was found */
+  WORK_EXPLAINS,  /* uint32_t: the claim whose refutation it now explains; all verdicts of the trial are sent */
+  WORK_EXPLAINED, /* struct fold_order_change */
   WORK_ENDED,     /* struct fold_ended; the last message */
 };
 
@@ -29,7 +29,6 @@ struct fold_judged {
   uint32_t claim;  /* FOLD_CLAIMS: a base run, nothing judged */
   int32_t fact;    /* its index; -1: none */
   bool known, ran; /* ran: there are results, those of the last WORK_BASE */
-  bool awaited;    /* WORK_CHANGES will come */
   bool beside;     /* as in struct fold_judgement */
   struct fold_finding finding;
 };
