@@ -127,7 +127,8 @@ struct foldproof_verify_options {
 };
 
 /* Receives one judgement, or an explanation of an earlier one, as a line of JSON like those of `foldproof verify
- * --jsonl`, whose "type" says which; the text is valid only during the call. It returns 0 to go on; any other value ends the judging, without an error. */
+ * --jsonl`, whose "type" says which; the text is valid only during the call. It returns 0 to go on; any other value ends
+ * the judging, without an error. */
 typedef int (*foldproof_take)(const char *json, void *context);
 
 /* Judges a table of subjects IN THIS PROCESS and in this thread: a subject that crashes or hangs takes the process with

@@ -1,7 +1,6 @@
 /* judge_batch.c: a row's bits do not depend on the number of rows, on its place among them, or on what the other rows hold. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bits.h"
@@ -15,29 +14,18 @@ static void fill_with(const struct fold_trial *trial, void *row, size_t cols, do
 }
 
 /* Every second row becomes NaN or infinities in turn, beginning with the first. */
-static void spoil_others(const struct fold_trial *trial, unsigned char *input) {
+static void spoil_others(const struct fold_trial *trial, unsigned k, const void *from, void *input,
+                         const void *context) {
   const struct fold_case *c = trial->c;
   const size_t row = c->cols * fold_dtype_size(c->dtype);
-  for (size_t r = 0; r < c->rows; r += 2) fill_with(trial, input + r * row, c->cols, r % 4 ? INFINITY : NAN);
+  (void)k, (void)from, (void)context;
+  for (size_t r = 0; r < c->rows; r += 2)
+    fill_with(trial, (unsigned char *)input + r * row, c->cols, r % 4 ? INFINITY : NAN);
 }
 
-/* Runs the rows beside spoilt ones, into trial->other, and puts the input back. */
 static fold_status run_spoilt(struct fold_trial *trial) {
-  const struct fold_case *c = trial->c;
-  const size_t nbytes = c->rows * c->cols * fold_dtype_size(c->dtype);
-  unsigned char *kept = malloc(trial->rig->inputs * nbytes + 1);
-  if (kept == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes of input", nbytes);
-  for (unsigned k = 0; k < trial->rig->inputs; k++) {
-    unsigned char *input = fold_rig_input_at(trial->rig, k);
-    memcpy(kept + k * nbytes, input, nbytes);
-    spoil_others(trial, input);
-  }
-  fold_status status = fold_rig_load(trial->rig);
-  if (status.code == FOLD_OK) status = fold_trial_run_part(trial, 0, c->rows, c->cols, trial->other);
-  for (unsigned k = 0; k < trial->rig->inputs; k++) memcpy(fold_rig_input_at(trial->rig, k), kept + k * nbytes, nbytes);
-  free(kept);
-  const fold_status back = fold_rig_load(trial->rig);
-  return status.code == FOLD_OK ? back : status;
+  const struct fold_edit edit = {.apply = spoil_others};
+  return fold_trial_run_edited(trial, &edit, NULL, trial->other);
 }
 
 /* A sum that is NaN or infinite must not stay in what the next row's sum begins with, nor a neighbour's terms get into a

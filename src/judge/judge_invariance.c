@@ -45,11 +45,10 @@ void fold_judge_launch_invariant(struct fold_trial *trial, struct fold_finding *
 static bool judge_sub_range(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_case *c = trial->c;
   uint64_t in_place = 0, copied = 0;
-  fold_status status = fold_trial_run_part(trial, 1, 1, c->cols - 1, &in_place);
-  if (status.code == FOLD_OK) status = fold_rig_move(trial->rig, -1);
-  if (status.code == FOLD_OK) status = fold_trial_run_part(trial, 1, 1, c->cols - 1, &copied);
-  fold_status back = fold_rig_move(trial->rig, 0);
-  if (status.code == FOLD_OK) status = back;
+  const struct fold_edit moved = {.shift = -1, .other_shift = -1};
+  const struct fold_request request = {.op = c->op, .first = 1, .rows = 1, .cols = c->cols - 1, .poison = 0x5a};
+  fold_status status = fold_trial_run(trial, trial->rig, &request, &in_place);
+  if (status.code == FOLD_OK) status = fold_trial_run_edited(trial, &moved, &request, &copied);
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
     return false;
@@ -79,61 +78,49 @@ void fold_judge_alignment_invariant(struct fold_trial *trial, struct fold_findin
   if (fold_judge_each(trial, finding, 3, judge_addresses, NULL)) fold_find_held(finding);
 }
 
-/* Permutations are made and undone in place, so that they need no second copy of the input. */
 static void swap(enum fold_dtype dtype, void *row, size_t a, size_t b) {
   uint64_t t = fold_bits_load(dtype, row, a);
   fold_bits_store(dtype, row, a, fold_bits_load(dtype, row, b));
   fold_bits_store(dtype, row, b, t);
 }
 
-static void reverse(enum fold_dtype dtype, void *row, size_t n, bool undo) {
-  (void)undo;
+static void reverse(enum fold_dtype dtype, void *row, size_t n) {
   for (size_t i = 0; i < n / 2; i++) swap(dtype, row, i, n - 1 - i);
 }
 
-/* A multiplicative hash picks the partner of place i among the first i + 1: Fisher and Yates's shuffle, which the same
- * swaps in the opposite sequence undo. */
+/* A multiplicative hash picks the partner of place i among the first i + 1: Fisher and Yates's shuffle. */
 static size_t partner(size_t i) {
   return (size_t)((i * 0x9e3779b97f4a7c15u ^ i >> 7) * 0xd6e8feb86659fd93u >> 20) % (i + 1);
 }
 
-static void shuffle(enum fold_dtype dtype, void *row, size_t n, bool undo) {
-  if (undo)
-    for (size_t i = n; i-- > 1;) swap(dtype, row, i, partner(i));
-  else
-    for (size_t i = 1; i < n; i++) swap(dtype, row, i, partner(i));
+static void shuffle(enum fold_dtype dtype, void *row, size_t n) {
+  for (size_t i = 1; i < n; i++) swap(dtype, row, i, partner(i));
 }
 
 /* Puts neighbours that cancelled, or rounded together, far apart: the elements of even places come first, by swaps
  * between the two halves. */
-static void interleave(enum fold_dtype dtype, void *row, size_t n, bool undo) {
-  (void)undo;
+static void interleave(enum fold_dtype dtype, void *row, size_t n) {
   for (size_t i = 0; i < n / 2; i += 2) swap(dtype, row, i, i + n / 2);
 }
 
 struct permutation {
   const char *name;
-  void (*apply)(enum fold_dtype dtype, void *row, size_t n, bool undo);
+  void (*apply)(enum fold_dtype dtype, void *row, size_t n);
 };
 static const struct permutation permutations[] = {
     {"reversed", reverse}, {"shuffled", shuffle}, {"interleaved", interleave}};
 
-static void permute(const struct permutation *p, struct fold_trial *trial, bool undo) {
+static void permute(const struct fold_trial *trial, unsigned k, const void *from, void *input, const void *context) {
   const struct fold_case *c = trial->c;
-  for (unsigned k = 0; k < trial->rig->inputs; k++) {
-    unsigned char *input = fold_rig_input_at(trial->rig, k);
-    for (size_t r = 0; r < c->rows; r++)
-      p->apply(c->dtype, input + r * c->cols * fold_dtype_size(c->dtype), c->cols, undo);
-  }
+  const struct permutation *p = context;
+  (void)k, (void)from;
+  for (size_t r = 0; r < c->rows; r++)
+    p->apply(c->dtype, (unsigned char *)input + r * c->cols * fold_dtype_size(c->dtype), c->cols);
 }
 
 static bool judge_permutation(struct fold_trial *trial, struct fold_finding *finding, const struct permutation *p) {
-  permute(p, trial, false);
-  fold_status status = fold_rig_load(trial->rig);
-  if (status.code == FOLD_OK) status = fold_trial_run_part(trial, 0, trial->c->rows, trial->c->cols, trial->other);
-  permute(p, trial, true);
-  fold_status back = fold_rig_load(trial->rig);
-  if (status.code == FOLD_OK) status = back;
+  const struct fold_edit edit = {.apply = permute, .context = p};
+  const fold_status status = fold_trial_run_edited(trial, &edit, NULL, trial->other);
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
     return false;

@@ -184,23 +184,13 @@ bool fold_sweep_batches(struct fold_trial *trial, struct fold_finding *finding) 
   return same;
 }
 
-/* Moves the first `by` of n bytes to the end. */
-static fold_status rotate(unsigned char *at, size_t n, size_t by) {
-  unsigned char *head = malloc(by + 1);
-  if (head == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes", by);
-  memcpy(head, at, by);
-  memmove(at, at + by, n - by);
-  memcpy(at + n - by, head, by);
-  free(head);
-  return fold_ok();
-}
-
-/* Moves the first `by` rows of each input to the end. */
-static fold_status rotate_rows(struct fold_trial *trial, size_t by) {
+/* Moves the first `by` rows of an input to the end. */
+static void rotate_rows(const struct fold_trial *trial, unsigned k, const void *from, void *input, const void *by) {
   const size_t row = trial->c->cols * fold_dtype_size(trial->c->dtype);
-  for (unsigned k = 0; k < trial->rig->inputs; k++)
-    FOLD_TRY(rotate(fold_rig_input_at(trial->rig, k), trial->c->rows * row, by * row));
-  return fold_rig_load(trial->rig);
+  const size_t head = *(const size_t *)by * row, rest = trial->c->rows * row - head;
+  (void)k;
+  memcpy(input, (const unsigned char *)from + head, rest);
+  memcpy((unsigned char *)input + rest, from, head);
 }
 
 /* Whether the row alone has other bits so many elements further from an aligned address. */
@@ -209,26 +199,29 @@ bool fold_address_decides(struct fold_trial *trial, size_t row, size_t further) 
   const size_t line = 64 / fold_dtype_size(trial->c->dtype), shift = further % line, first = row * trial->c->cols;
   uint64_t here = 0, there = 0;
   if (shift == 0 || trial->subject->vector) return false;
-  if (fold_trial_run_part(trial, first, 1, trial->c->cols, &here).code != FOLD_OK) return false;
-  if (fold_rig_move(trial->rig, (ptrdiff_t)shift).code != FOLD_OK) return false;
-  const bool ran = fold_trial_run_part(trial, first, 1, trial->c->cols, &there).code == FOLD_OK;
-  return fold_rig_move(trial->rig, 0).code == FOLD_OK && ran &&
+  const struct fold_edit moved = {.shift = (ptrdiff_t)shift, .other_shift = (ptrdiff_t)shift};
+  const struct fold_request request = {
+      .op = trial->c->op, .first = first, .rows = 1, .cols = trial->c->cols, .poison = 0x5a};
+  return fold_trial_run(trial, trial->rig, &request, &here).code == FOLD_OK &&
+         fold_trial_run_edited(trial, &moved, &request, &there).code == FOLD_OK &&
          !fold_bits_same(dtype, fold_bits_load(dtype, &here, 0), fold_bits_load(dtype, &there, 0));
 }
 
 /* After the rotation row r's result must be at place r - by. */
 static bool judge_rotated(struct fold_trial *trial, size_t by, struct fold_finding *finding) {
   const size_t rows = trial->c->rows, size = fold_dtype_size(fold_trial_result_dtype(trial));
-  fold_status status = rotate_rows(trial, by);
-  if (status.code == FOLD_OK) status = fold_trial_run_part(trial, 0, rows, trial->c->cols, trial->other);
-  fold_status back = rotate_rows(trial, rows - by);
-  if (status.code == FOLD_OK) status = back;
-  if (status.code == FOLD_OK) status = rotate(trial->other, rows * size, (rows - by) * size);
+  const struct fold_edit edit = {.apply = rotate_rows, .context = &by};
+  const fold_status status = fold_trial_run_edited(trial, &edit, NULL, trial->other);
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
     return false;
   }
-  if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, rows, "")) return true;
+  const enum fold_dtype dtype = fold_trial_result_dtype(trial);
+  const unsigned char *other = trial->other, *got = trial->got;
+  if (fold_find_same(finding, dtype, other + (rows - by) * size, got, by, "")) {
+    if (fold_find_same(finding, dtype, other, got + by * size, rows - by, "")) return true;
+    finding->row += by;
+  }
   struct fold_order_side a = {.rows = rows, .row = finding->row, .alone = true}, b = a;
   b.row = (finding->row + rows - by) % rows;
   snprintf(a.at, sizeof a.at, "in place %zu of %zu", a.row, rows);

@@ -186,24 +186,23 @@ static uint64_t absorber(const struct fold_trial *trial) {
   return fold_trial_poke(trial, op == FOLD_MAX ? (double)INFINITY : op == FOLD_MIN ? -(double)INFINITY : (double)NAN);
 }
 
-/* One row's result for the input as it is in the rig. */
-static fold_status result_of(struct fold_trial *trial, size_t row, uint64_t *bits) {
-  FOLD_TRY(fold_trial_rerun(trial, 0x33));
-  *bits = fold_bits_load(fold_trial_result_dtype(trial), trial->other, row);
-  return fold_ok();
-}
-
-/* Flips the sign of each term but one: special values stay special. A second call undoes it. */
-static fold_status negate_others(struct fold_trial *trial, size_t at) {
+/* Flips the sign of each term but one: special values stay special. */
+static void negate_others(const struct fold_trial *trial, unsigned k, const void *from, void *input, const void *at) {
   enum fold_dtype dtype = trial->c->dtype;
   uint64_t sign = fold_format_of(dtype).sign;
   size_t n = fold_trial_terms(trial);
-  for (unsigned k = 0; k < trial->rig->inputs; k++) {
-    unsigned char *input = fold_rig_input_at(trial->rig, k);
-    for (size_t i = 0; i < n; i++)
-      if (k * n + i != at) fold_bits_store(dtype, input, i, fold_bits_load(dtype, input, i) ^ sign);
-  }
-  return fold_rig_load(trial->rig);
+  for (size_t i = 0; i < n; i++)
+    if (k * n + i != *(const size_t *)at) fold_bits_store(dtype, input, i, fold_bits_load(dtype, from, i) ^ sign);
+}
+
+/* Whether the row's result of the edited input is `bits`. */
+static fold_status gives(struct fold_trial *trial, const struct fold_edit *edit, size_t row, uint64_t bits,
+                         bool *same) {
+  const enum fold_dtype dtype = fold_trial_result_dtype(trial);
+  *same = false;
+  FOLD_TRY(fold_trial_run_edited(trial, edit, NULL, trial->other));
+  *same = fold_bits_same(dtype, fold_bits_load(dtype, trial->other, row), bits);
+  return fold_ok();
 }
 
 /* Tells a subject that never looks at the term from one that returned a stored result. For an input that differs in
@@ -212,14 +211,8 @@ static fold_status negate_others(struct fold_trial *trial, size_t at) {
 enum { NOWHERE_ELSE = 11 }; /* no other run has this shift */
 
 static fold_status looks_at(struct fold_trial *trial, size_t at, size_t row, uint64_t bits, bool *looks) {
-  uint64_t got = 0;
-  FOLD_TRY(negate_others(trial, at));
-  FOLD_TRY(fold_rig_move(trial->rig, NOWHERE_ELSE));
-  fold_status status = result_of(trial, row, &got);
-  FOLD_TRY(fold_rig_move(trial->rig, 0));
-  FOLD_TRY(negate_others(trial, at));
-  *looks = fold_bits_same(fold_trial_result_dtype(trial), got, bits);
-  return status;
+  const struct fold_edit edit = {negate_others, &at, .shift = NOWHERE_ELSE, .other_shift = NOWHERE_ELSE};
+  return gives(trial, &edit, row, bits, looks);
 }
 
 /* 192 bytes further: where no other run is, and as far from a cache line as the usual place, since the address may decide too
@@ -232,14 +225,12 @@ static ptrdiff_t same_in_line(const struct fold_trial *trial) {
  * constant. So that a result was stored is shown only by the same input elsewhere, after another one, if it gives another result.
  * The other input takes the place of a result that was stored by a part of the input. */
 static fold_status differs_elsewhere(struct fold_trial *trial, size_t at, size_t row, uint64_t bits, bool *differs) {
-  uint64_t got = 0;
-  bool looks;
-  fold_status status = looks_at(trial, at, row, bits, &looks);
+  const struct fold_edit moved = {.shift = same_in_line(trial), .other_shift = same_in_line(trial)};
+  bool same;
+  fold_status status = looks_at(trial, at, row, bits, &same);
   if (status.code != FOLD_OK && status.code != FOLD_UNSUPPORTED) return status;
-  FOLD_TRY(fold_rig_move(trial->rig, same_in_line(trial)));
-  status = result_of(trial, row, &got);
-  FOLD_TRY(fold_rig_move(trial->rig, 0));
-  *differs = status.code == FOLD_OK && !fold_bits_same(fold_trial_result_dtype(trial), got, bits);
+  status = gives(trial, &moved, row, bits, &same);
+  *differs = status.code == FOLD_OK && !same;
   return status;
 }
 
@@ -253,7 +244,8 @@ static fold_status run_foreign(struct fold_trial *trial, size_t at, bool *kept) 
   *kept = false;
   trial->foreign++;
   FOLD_TRY(fold_rig_poke(trial->rig, at, term, &former));
-  fold_status status = result_of(trial, row, &got);
+  fold_status status = fold_trial_rerun(trial, 0x33);
+  if (status.code == FOLD_OK) got = fold_bits_load(result, trial->other, row);
   const bool decides = !trial->finite && !trial->subject->unknown;
   bool suspect = fold_bits_same(result, got, base) && !(decides && fold_bits_same(result, got, bits));
   if (status.code == FOLD_OK && suspect)

@@ -1,6 +1,7 @@
 /* vary.c: makes the runs of a plan, and finds which factor a difference is due to. */
 #include "vary.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "bits.h"
@@ -54,24 +55,54 @@ fold_status fold_trial_flip(struct fold_trial *trial, bool to_second) {
   return fold_ok();
 }
 
-static fold_status run_moved(struct fold_trial *trial, const struct fold_variation *how) {
+/* The inputs of a rig, one behind the other. */
+static void copy_inputs(const struct fold_trial *trial, unsigned char *copy, bool back) {
+  const size_t nbytes = fold_trial_terms(trial) * fold_dtype_size(trial->c->dtype);
+  for (unsigned k = 0; k < trial->rig->inputs; k++, copy += nbytes)
+    memcpy(back ? fold_rig_input_at(trial->rig, k) : copy, back ? copy : fold_rig_input_at(trial->rig, k), nbytes);
+}
+
+static fold_status edit_input(struct fold_trial *trial, const struct fold_edit *edit, const unsigned char *saved) {
+  const size_t nbytes = fold_trial_terms(trial) * fold_dtype_size(trial->c->dtype);
+  struct fold_rig *rig = trial->rig;
+  if (edit->second) FOLD_TRY(fold_trial_flip(trial, true));
+  for (unsigned k = 0; k < rig->inputs && edit->apply; k++)
+    edit->apply(trial, k, saved + k * nbytes, fold_rig_input_at(rig, k), edit->context);
+  if (edit->apply) FOLD_TRY(fold_rig_load(rig));
+  return fold_rig_move_apart(rig, edit->shift, edit->other_shift);
+}
+
+static fold_status put_back(struct fold_trial *trial, const struct fold_edit *edit, unsigned char *saved) {
+  fold_status status = fold_rig_move(trial->rig, 0);
+  if (saved) copy_inputs(trial, saved, true);
+  if (saved && status.code == FOLD_OK) status = fold_rig_load(trial->rig);
+  free(saved);
+  if (status.code == FOLD_OK && edit->second) status = fold_trial_flip(trial, false);
+  return status;
+}
+
+fold_status fold_trial_run_edited(struct fold_trial *trial, const struct fold_edit *edit,
+                                  const struct fold_request *request, void *results) {
+  const size_t nbytes = trial->rig->inputs * fold_trial_terms(trial) * fold_dtype_size(trial->c->dtype);
+  unsigned char *saved = edit->apply ? malloc(nbytes + 1) : NULL;
+  if (edit->apply && saved == NULL)
+    return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes of input", nbytes);
+  if (saved) copy_inputs(trial, saved, false);
+  const struct fold_request whole = fold_trial_request(trial, 0x5a);
+  fold_status status = edit_input(trial, edit, saved);
+  if (status.code == FOLD_OK) status = fold_trial_run(trial, trial->rig, request ? request : &whole, results);
+  const fold_status back = put_back(trial, edit, saved);
+  return status.code == FOLD_OK ? back : status;
+}
+
+static fold_status run_varied(struct fold_trial *trial, const struct fold_variation *how) {
+  const struct fold_edit edit = {.second = how->second, .shift = how->shift, .other_shift = how->other_shift};
   struct fold_request request = fold_trial_request(trial, how->nan ? 0xff : 0x21);
   request.launch = how->launch;
   request.placement = how->placement;
   request.out_shift = how->out_shift;
   request.scratch_shift = how->scratch_shift;
-  bool moved = how->shift || how->other_shift;
-  if (moved) FOLD_TRY(fold_rig_move_apart(trial->rig, how->shift, how->other_shift));
-  fold_status status = fold_trial_run(trial, trial->rig, &request, trial->other);
-  if (moved) FOLD_TRY(fold_rig_move(trial->rig, 0));
-  return status;
-}
-
-static fold_status run_varied(struct fold_trial *trial, const struct fold_variation *how) {
-  if (how->second) FOLD_TRY(fold_trial_flip(trial, true));
-  fold_status status = run_moved(trial, how);
-  if (how->second) FOLD_TRY(fold_trial_flip(trial, false));
-  FOLD_TRY(status);
+  FOLD_TRY(fold_trial_run_edited(trial, &edit, &request, trial->other));
   return fold_trial_find(trial, FOLD_DID_WRITE_INPUT) ? fold_trial_refill(trial) : fold_ok();
 }
 

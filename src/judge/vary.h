@@ -40,6 +40,18 @@ fold_status fold_trial_vary(struct fold_trial *trial, const struct fold_variatio
 fold_status fold_trial_try(struct fold_trial *trial, const struct fold_variation *how, struct fold_varied *seen);
 /* Whether both have the same bits. */
 bool fold_varied_same(const struct fold_varied *a, const struct fold_varied *b);
+/* What differs in a run's input. All zero: nothing. */
+struct fold_edit {
+  /* Changes input number k, whose terms are also in `from`. NULL: it does not. */
+  void (*apply)(const struct fold_trial *trial, unsigned k, const void *from, void *input, const void *context);
+  const void *context;
+  bool second;                  /* it is the second input */
+  ptrdiff_t shift, other_shift; /* where the first input and the other one lie (fold_rig_move_apart) */
+};
+/* Makes a run of the trial's subject (NULL: of the whole case) with an edited input, and puts the input back, also after a
+ * failure. */
+fold_status fold_trial_run_edited(struct fold_trial *trial, const struct fold_edit *edit,
+                                  const struct fold_request *request, void *results);
 /* Turns the first input into the second one, or back. */
 fold_status fold_trial_flip(struct fold_trial *trial, bool to_second);
 /* How a run of the trial varied, in words (plan.h). */
