@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "footing.h"
-#include "surroundings.h"
+#include "process_state.h"
 
 /* Oracles and judges need the usual arithmetic and the C locale's numbers, whatever the caller has. The caller's table
  * is given the caller's arithmetic (guest.h). */
@@ -19,8 +19,8 @@ static fold_status on_own_footing(fold_status (*work)(void *), void *context) {
   fold_footing_reset();
   fold_status status = work(context);
   char changed[80] = "";
-  fold_surroundings_end(true, changed); /* changed by runs after the last look: not reported */
-  fold_footing_reset();                 /* ends OpenMP's other threads */
+  fold_process_state_end(true, changed); /* changed by runs after the last look: not reported */
+  fold_footing_reset();                  /* ends OpenMP's other threads */
   uselocale(former);
   freelocale(usual);
   fesetenv(&arithmetic);

@@ -19,7 +19,6 @@ TOLD = {
     "keeps_files_slowly": "it leaks 1 open file per run",
     "keeps_memory_slowly": r"it leaks 1\d{6} bytes of memory per run",
     "daemonises": "it left changed: a process that it started, which has left its parent",
-    "leaves_its_namespace": r"it left changed: its process's namespace \(uts\)",
 }
 HONEST = ("honest", "keeps_a_file", "daemonises_briefly")
 
@@ -36,8 +35,6 @@ def may(*command):
 
 def check_told(liars):
     for name, what in TOLD.items():
-        if name == "leaves_its_namespace" and not may("-u", "true"):
-            continue
         if name == "keeps_memory_slowly" and "ASAN_OPTIONS" in os.environ:
             continue  # a sanitizer's malloc takes memory in a way of its own
         code, out, err = judged(liars, name)

@@ -14,7 +14,7 @@
 
 #include "guest_guard.h"
 #include "line.h"
-#include "process.h"
+#include "process_state.h"
 #include "text.h"
 
 enum { LONGEST_ANSWER = 16 << 20 };
@@ -83,7 +83,7 @@ fold_status fold_program_start(struct fold_program *p, const char *command, bool
     return fold_error(FOLD_ENVIRONMENT, "a program cannot be started: %s", strerror(errno));
   p->pid = fork();
   if (p->pid == 0) become(command, to[0], from[1], p->errors);
-  if (p->pid > 0) fold_process_own_child(p->pid);
+  if (p->pid > 0) fold_process_state_own_child(p->pid);
   close(from[1]);
   if (asked) close(to[0]);
   p->answers = from[0];

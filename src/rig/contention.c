@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "process.h"
+#include "process_state.h"
 
 /* One a core; where there are many, some cores stay free, as on any machine. */
 enum { MOST = 16, MEMORY = 16 << 20, LINE = 64 };
@@ -64,7 +64,7 @@ static fold_status start(void) {
     if (child == 0) work(parent, busy.n % 2 == 0);
     if (child < 0) break;
     busy.process[busy.n++] = child;
-    fold_process_own_child(child);
+    fold_process_state_own_child(child);
   }
   wait_for_all(ends);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -86,7 +86,7 @@ void fold_contention_pause(void) { tell(SIGSTOP); }
 
 void fold_contention_end(void) {
   for (unsigned k = 0; busy.owner == getpid() && k < busy.n; k++)
-    if (kill(busy.process[k], SIGKILL) == 0) /* not allowed if a subject changed the user; then they end with us */
+    if (kill(busy.process[k], SIGKILL) == 0)
       while (waitpid(busy.process[k], NULL, 0) < 0 && errno == EINTR) continue;
   busy.n = 0;
 }

@@ -3,7 +3,7 @@
  */
 #include "footing.h"
 #include "late.h"
-#include "surroundings.h"
+#include "process_state.h"
 #include "rig_private.h"
 #include "rig_takes.h"
 #include "rig_world.h"
@@ -180,9 +180,8 @@ static bool is_looked_at(const struct fold_rig *rig) { return (rig->runs & (rig-
 /* `left` names what was left changed in the engine's state. */
 static void restore_state(struct fold_rig *rig, const struct fold_call *call, const struct fold_footing *before,
                           bool looks, const char left[80], struct fold_traces *traces) {
-  const enum fold_look look = call->comm ? FOLD_LOOK_WHOLE : looks || rig->left_some ? FOLD_LOOK_LONG : FOLD_LOOK_SHORT;
   fold_footing_restore(before, looks && rig->ops->is_host, traces->left);
-  fold_surroundings_restore(look, traces->left);
+  fold_process_state_restore(call->comm || looks || rig->left_some, traces->left);
   if (!traces->left[0]) memcpy(traces->left, left, sizeof traces->left);
   rig->left_some |= traces->left[0] != '\0';
 }
@@ -378,7 +377,7 @@ void fold_rig_look_at_state(struct fold_rig *rig, struct fold_traces *traces) {
   *traces = (struct fold_traces){0};
   if (rig->world) return;
   fold_footing_restore(&own, rig->ops->is_host || (rig->last && rig->last->guest), traces->left);
-  fold_surroundings_end(rig->ops->is_host, traces->left);
+  fold_process_state_end(rig->ops->is_host, traces->left);
 }
 
 fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subject, const struct fold_request *request,
@@ -398,7 +397,7 @@ fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subjec
   FOLD_TRY(fold_rig_check_terms(rig, subject, request));
   rig->last = subject;
   rig->runs++;
-  FOLD_TRY(fold_surroundings_keep(rig->ops->is_host));
+  FOLD_TRY(fold_process_state_keep());
   if (rig->ops->is_host && !rig->hashed) rig->hash = fold_rig_hash_host(rig);
   rig->hashed = true;
   bool flush = request->placement != FOLD_PLACED;

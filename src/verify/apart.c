@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "process.h"
+#include "process_state.h"
 #include "watch.h"
 #include "wire.h"
 
@@ -109,7 +109,7 @@ static fold_status start(const struct fold_registry *registry, const struct fold
   }
   close(ends[1]);
   if (child < 0) return fold_error(FOLD_ENVIRONMENT, "no process for a reference: %s", strerror(errno));
-  fold_process_own_child(child);
+  fold_process_state_own_child(child);
   helpers[turn].pid = child;
   helpers[turn].fd = ends[0];
   return fold_ok();

@@ -12,7 +12,7 @@
 #include "judges.h"
 #include "known.h"
 #include "late.h"
-#include "surroundings.h"
+#include "process_state.h"
 
 /* The case at hand: its input in the memory of each engine that is needed. */
 struct opened {
@@ -37,7 +37,7 @@ static fold_status open_engine(struct opened *opened, enum fold_engine engine) {
   if (opened->open[engine] || opened->ready[engine].code != FOLD_OK) return fold_ok();
   const struct fold_case *c = opened->c;
   opened->ready[engine] = fold_engine_ready(engine);
-  fold_surroundings_forget(); /* starting an engine sets variables for the processes that it starts */
+  fold_process_state_forget(); /* starting an engine sets variables for the processes that it starts */
   if (opened->ready[engine].code == FOLD_BAD_INPUT) return opened->ready[engine];
   if (opened->ready[engine].code != FOLD_OK) return fold_ok();
   const struct fold_problem *problem = fold_case_problem(c);
@@ -388,10 +388,11 @@ static fold_status run_subject(struct fold_round *round, struct opened *opened) 
 
 /* Whether the last subject has left the process, or its engine, unusable for others. */
 static bool is_lost(const struct opened *opened, enum fold_engine engine) {
-  if (fold_surroundings_are_spoilt() || fold_late_was_any() || fold_apart_is_lost()) return true;
+  const struct fold_rig *rig = opened->open[engine] ? &opened->rig[engine] : NULL;
+  if (fold_late_was_any() || fold_apart_is_lost()) return true;
   /* The subject's own threads may change again what it has left changed. */
-  if (opened->open[engine] && opened->rig[engine].left_some && fold_footing_has_company()) return true;
-  const struct fold_engine_ops *ops = opened->open[engine] ? opened->rig[engine].ops : NULL;
+  if (rig && rig->left_some && fold_footing_has_company()) return true;
+  const struct fold_engine_ops *ops = rig ? rig->ops : NULL;
   return ops && !ops->is_host && ops->finish().code != FOLD_OK;
 }
 

@@ -9,7 +9,7 @@
 #include "apart.h"
 #include "environment.h"
 #include "fresh.h"
-#include "process.h"
+#include "process_state.h"
 #include "world.h"
 
 /* What a round needs, as far as it is made. */
@@ -164,7 +164,7 @@ int fold_worker_serve(const struct fold_worker *w, int fd) {
   fold_watch_set(&w->desk->watch);
   if (w->job->selection->n_guests > 0) {
     dup2(STDERR_FILENO, STDOUT_FILENO); /* what they print is not our output */
-    fold_process_watch_guests();
+    fold_process_state_watch_guests();
   }
   if (ended.status.code == FOLD_OK) ended.status = prepare(w, &p);
   if (ended.status.code == FOLD_OK) ended.status = tell_ready(w, &p, fd);

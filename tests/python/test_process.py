@@ -10,7 +10,6 @@ import gc
 import io
 import locale
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -42,10 +41,6 @@ def prints(x):
     return row_sum(x)
 
 
-def lower(what, to):
-    resource.setrlimit(what, (to, resource.getrlimit(what)[1]))
-
-
 def redirect(descriptor):
     with tempfile.TemporaryFile() as file:  # not what the suite itself may print into
         os.dup2(file.fileno(), descriptor)
@@ -57,20 +52,14 @@ def other_precision():
 
 # What a callable does at its third run; what is told of it; how it is seen to be as before.
 LEAVES = {
-    "address space": (lambda: lower(resource.RLIMIT_AS, 1 << 20), "the process's limit of address space", lambda: resource.getrlimit(resource.RLIMIT_AS)),
-    "open files": (lambda: lower(resource.RLIMIT_NOFILE, 4), "the process's limit of open files", lambda: resource.getrlimit(resource.RLIMIT_NOFILE)),
     "SIGINT ignored": (lambda: signal.signal(signal.SIGINT, signal.SIG_IGN), "the handler of signal 2 (", lambda: signal.getsignal(signal.SIGINT)),
     "SIGINT handled": (lambda: signal.signal(signal.SIGINT, lambda *_: None), "the handler of signal 2 (", lambda: signal.getsignal(signal.SIGINT)),
     "SIGTERM of C": (lambda: LIBC.signal(15, ctypes.c_void_p(1)), "the handler of signal 15 (", lambda: LIBC.signal(15, ctypes.c_void_p(0))),
     "signal mask": (lambda: signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1}), "the signal mask", lambda: signal.pthread_sigmask(signal.SIG_BLOCK, ())),
-    "alarm": (lambda: signal.alarm(1000), "a timer", lambda: signal.getitimer(signal.ITIMER_REAL)),
     "locale": (lambda: locale.setlocale(locale.LC_CTYPE, "C" if locale.setlocale(locale.LC_CTYPE) != "C" else "C.UTF-8"), "the locale", lambda: locale.setlocale(locale.LC_CTYPE)),
     "folder": (lambda: os.chdir("/"), "the current folder", os.getcwd),
-    "root": (lambda: os.chroot("/tmp"), "the root folder", lambda: (os.stat("/").st_ino, os.getcwd())),
-    "umask": (lambda: os.umask(0o727), "the mask of files' modes", lambda: [os.umask(os.umask(0o22))]),
     "variable": (lambda: os.environ.update(FOLD_LEFT="1"), "the environment's variable FOLD_LEFT", os.environ.copy),
     "variable lost": (lambda: os.environ.pop("FOLD_THERE"), "the environment's variable FOLD_THERE", os.environ.copy),
-    "processors": (lambda: os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]), "the processors that its thread may run on", lambda: os.sched_getaffinity(0)),
     "standard output": (lambda: redirect(1), "the process's standard output", lambda: os.fstat(1).st_ino),
     "child": (lambda: subprocess.Popen(["sleep", "1000"]), "a process that it started and did not wait for", lambda: None),
     "numpy's buffers": (lambda: np.setbufsize(16), "the size of numpy's buffers", np.getbufsize),
@@ -85,11 +74,6 @@ LEAVES = {
 }
 if UPWARD:
     LEAVES["rounding"] = (lambda: ctypes.CDLL("libm.so.6").fesetround(UPWARD), "the rounding mode", ctypes.CDLL("libm.so.6").fegetround)
-CANNOT = {}  # why it cannot be tried here
-if subprocess.run([sys.executable, "-c", "import os; os.chroot('/')"], stderr=subprocess.DEVNULL).returncode != 0:
-    CANNOT["root"] = "only who has CAP_SYS_CHROOT may have another root folder"
-if len(os.sched_getaffinity(0)) < 2:
-    CANNOT["processors"] = "there is one processor"
 
 
 class State(unittest.TestCase):
@@ -105,8 +89,6 @@ class State(unittest.TestCase):
         os.environ["FOLD_THERE"] = "1"
         for what, (leave, words, now) in LEAVES.items():
             with self.subTest(what):
-                if what in CANNOT:
-                    self.skipTest(CANNOT[what])
                 runs = []
 
                 def leaving(x):

@@ -1,0 +1,367 @@
+/* test_process_state.c: everything in process_state.h that a run may leave changed is found, named, and put back. */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <locale.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "files_open.h"
+#include "process_state.h"
+
+static char written[] = "FOLD_WRITTEN=1", put[] = "FOLD_PUT=2";
+
+static void leave_nothing(void) {}
+static void set_again(void) { setenv("FOLD_SET", "3", 1); } /* what it was */
+static void move_variable(void) { unsetenv("FOLD_SET"), setenv("FOLD_SET", "3", 1); }
+static void set_new(void) { setenv("FOLD_NEW", "4", 1); }
+static void set_other(void) { setenv("FOLD_SET", "5", 1); }
+static void unset(void) { unsetenv("FOLD_SET"); }
+static void unset_put(void) { unsetenv("FOLD_PUT"), strcpy(put, "FOLD_BAD=?"); }
+static void clear_all(void) { clearenv(); }
+static void have_none(void) { environ = NULL; }
+static void write_in_place(void) { getenv("FOLD_WRITTEN")[0] = '7'; }
+static void change_folder(void) { cr_assert_eq(chdir("/"), 0); }
+static void change_locale(void) { cr_assert(setlocale(LC_CTYPE, "C.UTF-8")); }
+static void change_own_locale(void) {
+  static locale_t own;
+  if (!own) own = newlocale(LC_NUMERIC_MASK, "POSIX", (locale_t)0);
+  cr_assert(own && uselocale(own));
+}
+static void block(void) {
+  sigset_t mask;
+  sigemptyset(&mask);
+  sigaddset(&mask, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &mask, NULL);
+}
+static void block_last(void) {
+  sigset_t mask;
+  sigemptyset(&mask);
+  sigaddset(&mask, SIGRTMAX);
+  pthread_sigmask(SIG_BLOCK, &mask, NULL);
+}
+static void leave_all(void) { block(), change_locale(), change_own_locale(), set_new(), change_folder(); }
+
+#define OF(variable) "the environment's variable " variable
+static const struct {
+  void (*leave)(void);
+  const char *name;
+  bool whole; /* only the whole look sees it */
+} rows[] = {
+    {leave_nothing, "", false},
+    {set_again, "", false},
+    {move_variable, "", false},
+    {set_new, OF("FOLD_NEW"), false},
+    {set_other, OF("FOLD_SET"), false},
+    {unset, OF("FOLD_SET"), false},
+    {unset_put, OF("FOLD_PUT"), false},
+    {clear_all, OF("FOLD_FIRST"), false},
+    {have_none, OF("FOLD_FIRST"), false},
+    {write_in_place, OF("FOLD_WRITTEN"), true},
+    {change_folder, "the current folder", true},
+    {change_locale, "the locale", false},
+    {change_own_locale, "the thread's locale", false},
+    {block, "the signal mask", false},
+    {block_last, "the signal mask", false},
+    {leave_all, "the signal mask", false},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static void expect_as_before(size_t i) {
+  char folder[PATH_MAX] = "";
+  sigset_t mask;
+  pthread_sigmask(SIG_SETMASK, NULL, &mask);
+  const char *set = getenv("FOLD_SET"), *held = getenv("FOLD_WRITTEN"), *other = getenv("FOLD_PUT");
+  cr_expect(set && strcmp(set, "3") == 0 && held && strcmp(held, "1") == 0 && other && strcmp(other, "2") == 0,
+            "row %zu: variables", i);
+  cr_expect(!getenv("FOLD_NEW") && getenv("FOLD_FIRST"), "row %zu: variables", i);
+  cr_expect(getcwd(folder, sizeof folder) && strcmp(folder, "/tmp") == 0, "row %zu: %s", i, folder);
+  cr_expect_str_eq(setlocale(LC_ALL, NULL), "C", "row %zu", i);
+  cr_expect_eq(uselocale((locale_t)0), LC_GLOBAL_LOCALE, "row %zu", i);
+  cr_expect(!sigismember(&mask, SIGUSR1) && !sigismember(&mask, SIGRTMAX), "row %zu: signals", i);
+}
+
+/* An environment of these four. */
+static void begin(void) {
+  cr_assert_eq(chdir("/tmp"), 0);
+  clearenv();
+  setenv("FOLD_FIRST", "0", 1);
+  strcpy(written, "FOLD_WRITTEN=1");
+  strcpy(put, "FOLD_PUT=2");
+  putenv(written);
+  putenv(put);
+  setenv("FOLD_SET", "3", 1);
+}
+
+static void try_row(size_t i) {
+  char changed[80] = "";
+  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  rows[i].leave();
+  if (rows[i].whole) fold_process_state_restore(false, changed);
+  cr_expect_str_empty(changed, "row %zu: %s", i, changed);
+  fold_process_state_restore(rows[i].whole, changed);
+  cr_expect_str_eq(changed, rows[i].name, "row %zu: %s", i, changed);
+  changed[0] = '\0';
+  fold_process_state_restore(true, changed);
+  cr_expect_str_eq(changed, rows[i].leave == leave_all ? "the current folder" : "", "row %zu: %s stays", i, changed);
+  expect_as_before(i);
+}
+
+Test(process_state, what_a_run_leaves_is_named_and_put_back) {
+  for (size_t i = 0; i < ROWS; i++) {
+    char changed[80] = "";
+    begin();
+    try_row(i);
+    fold_process_state_end(true, changed);
+    cr_expect_str_empty(changed, "row %zu: %s stays", i, changed);
+  }
+}
+
+/* The same state is kept all along, as between the runs of one subject. */
+Test(process_state, what_run_after_run_leaves_is_put_back_each_time) {
+  begin();
+  for (unsigned round = 0; round < 3; round++)
+    for (size_t i = 0; i < ROWS; i++) try_row(i);
+}
+
+/* A program that holds on to its environment finds it in the same place; and to put it back takes memory once. */
+Test(process_state, variables_are_moved_once_and_not_before_they_have_changed) {
+  char changed[80] = "", **places[3];
+  begin();
+  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  char **const before = environ;
+  fold_process_state_restore(true, changed);
+  cr_expect_eq(environ, before);
+  for (int k = 0; k < 3; k++) {
+    set_other();
+    fold_process_state_restore(true, changed);
+    places[k] = environ;
+  }
+  cr_expect(places[0] != before && places[1] == places[0] && places[2] == places[0]);
+}
+
+Test(process_state, what_is_named_already_stays_named) {
+  char changed[80] = "the rounding mode";
+  begin();
+  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  leave_all();
+  fold_process_state_restore(true, changed);
+  cr_expect_str_eq(changed, "the rounding mode");
+  expect_as_before(0);
+}
+
+Test(process_state, a_long_name_is_cut) {
+  char name[200], changed[80] = "";
+  memset(name, 'N', sizeof name);
+  name[sizeof name - 1] = '\0';
+  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  setenv(name, "1", 1);
+  fold_process_state_restore(true, changed);
+  cr_expect(strncmp(changed, OF("NNN"), strlen(OF("NNN"))) == 0 && strlen(changed) == 79, "%s", changed);
+}
+
+static void redirect(int descriptor) {
+  const int other = memfd_create("other", MFD_CLOEXEC);
+  cr_assert(other >= 0 && dup2(other, descriptor) == descriptor && close(other) == 0);
+}
+static void redirect_output(void) { redirect(1); }
+static void close_input(void) { close(0); }
+static void close_errors(void) { close(2); }
+static ino_t file_at(int descriptor) {
+  struct stat file = {0};
+  fstat(descriptor, &file);
+  return file.st_ino;
+}
+
+Test(process_state, a_standard_descriptor_is_named_and_put_back_at_the_end) {
+  static const struct {
+    void (*leave)(void);
+    const char *name;
+  } ends[] = {{leave_nothing, ""},
+              {close_input, "the process's standard input"},
+              {redirect_output, "the process's standard output"},
+              {close_errors, "the process's standard error"}};
+  const ino_t files[] = {file_at(0), file_at(1), file_at(2)};
+  const unsigned n_files = files_open();
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    char changed[80] = "";
+    cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+    ends[i].leave();
+    fold_process_state_end(true, changed);
+    cr_expect_str_eq(changed, ends[i].name, "row %zu: %s", i, changed);
+    for (int k = 0; k < 3; k++) cr_expect_eq(file_at(k), files[k], "row %zu: %d", i, k);
+    cr_expect_eq(files_open(), n_files, "row %zu: what was kept open is closed", i);
+  }
+}
+
+/* On one device files have other numbers. */
+Test(process_state, a_standard_descriptor_of_another_file_on_its_device_is_named_and_put_back) {
+  const ino_t first = (redirect(0), file_at(0));
+  char changed[80] = "";
+  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  redirect(0);
+  fold_process_state_end(true, changed);
+  cr_expect_str_eq(changed, "the process's standard input");
+  cr_expect_eq(file_at(0), first);
+}
+
+/* A program may be started without it. */
+Test(process_state, a_standard_descriptor_that_was_closed_is_closed_again) {
+  char changed[80] = "";
+  close(STDIN_FILENO);
+  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  fold_process_state_end(true, changed);
+  cr_expect_str_empty(changed);
+  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  cr_assert_eq(dup2(STDERR_FILENO, STDIN_FILENO), STDIN_FILENO);
+  fold_process_state_end(true, changed);
+  cr_expect_str_eq(changed, "the process's standard input");
+  cr_expect_lt(fcntl(STDIN_FILENO, F_GETFD), 0);
+}
+
+/* Between subjects the harness may change what it likes. */
+Test(process_state, what_is_changed_between_subjects_is_no_subjects) {
+  char changed[80] = "";
+  begin();
+  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  fold_process_state_end(true, changed);
+  leave_all();
+  signal(SIGUSR2, SIG_IGN);
+  fold_process_state_restore(true, changed);
+  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  fold_process_state_end(true, changed);
+  cr_expect_str_empty(changed);
+  cr_expect_str_eq(getenv("FOLD_NEW"), "4");
+}
+
+/* As when it starts an engine amid a trial. */
+Test(process_state, what_the_harness_changes_and_forgets_is_no_subjects) {
+  char changed[80] = "";
+  begin();
+  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  leave_all();
+  fold_process_state_forget();
+  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  fold_process_state_end(true, changed);
+  cr_expect_str_empty(changed);
+  cr_expect_str_eq(getenv("FOLD_NEW"), "4");
+}
+
+/* A device's library installs a handler when it is first used: that is no subject's. */
+Test(process_state, what_a_devices_library_changes_is_not_named) {
+  char changed[80] = "";
+  signal(SIGUSR2, SIG_DFL);
+  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  signal(SIGUSR2, SIG_IGN);
+  fold_process_state_end(false, changed);
+  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  fold_process_state_end(true, changed);
+  cr_expect_str_empty(changed, "%s", changed);
+  cr_expect_eq(signal(SIGUSR2, SIG_DFL), SIG_IGN, "it was taken away");
+}
+
+/* It is the same folder. */
+Test(process_state, a_folder_that_is_renamed_or_removed_is_not_left) {
+  char folder[] = "/tmp/fold-process-XXXXXX", other[sizeof folder + 6], changed[80] = "", now[PATH_MAX];
+  cr_assert(mkdtemp(folder) && chdir(folder) == 0);
+  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  snprintf(other, sizeof other, "%s-other", folder);
+  cr_assert_eq(rename(folder, other), 0);
+  fold_process_state_restore(true, changed);
+  cr_expect_str_empty(changed, "%s", changed);
+  cr_assert_eq(chdir("/"), 0);
+  fold_process_state_restore(true, changed);
+  cr_expect_str_eq(changed, "the current folder");
+  cr_expect(getcwd(now, sizeof now) && strcmp(now, other) == 0, "%s", now);
+  changed[0] = '\0';
+  cr_assert_eq(rmdir(other), 0);
+  fold_process_state_restore(true, changed);
+  cr_expect_str_empty(changed, "%s", changed);
+  fold_process_state_end(true, changed);
+  cr_assert_eq(fold_process_state_keep().code, FOLD_OK); /* there */
+  fold_process_state_end(true, changed);
+  cr_expect_str_empty(changed, "%s", changed);
+}
+
+static void handle(int number) { (void)number; }
+
+/* Names what is changed at the end of a subject's runs, and keeps the state again. */
+static const char *end_and_keep(void) {
+  static char changed[80];
+  changed[0] = '\0';
+  fold_process_state_end(true, changed);
+  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  return changed;
+}
+
+/* All but those that can't be handled and the rig's own. */
+Test(process_state, each_signals_handler_is_named_and_put_back) {
+  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  for (int number = 1; number <= SIGRTMAX; number++) {
+    struct sigaction before, now;
+    char name[80];
+    if (number == SIGKILL || number == SIGSTOP || (number >= 32 && number < SIGRTMIN)) continue; /* libc has two */
+    const bool of_faults = number == SIGSEGV || number == SIGBUS;
+    cr_assert_eq(sigaction(number, &(struct sigaction){.sa_handler = handle}, &before), 0);
+    snprintf(name, sizeof name, "the handler of signal %d (%s)", number, strsignal(number));
+    cr_expect_str_eq(end_and_keep(), of_faults ? "" : name);
+    cr_assert_eq(sigaction(number, NULL, &now), 0);
+    cr_expect_eq(now.sa_handler, of_faults ? handle : before.sa_handler, "signal %d", number);
+    sigaction(number, &before, NULL);
+  }
+}
+
+/* One address may be taken for a handler of either kind. */
+Test(process_state, a_handler_that_takes_more_arguments_is_another) {
+  struct sigaction action = {.sa_handler = handle};
+  cr_assert_eq(sigaction(SIGUSR1, &action, NULL), 0);
+  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  cr_expect_str_empty(end_and_keep());
+  action.sa_flags = SA_SIGINFO;
+  cr_assert_eq(sigaction(SIGUSR1, &action, NULL), 0);
+  cr_expect(strstr(end_and_keep(), "the handler of signal 10"));
+}
+
+/* Not one that was there before, nor one of the harness's own; but also one that has ended and was not waited for. */
+Test(process_state, a_child_that_is_left_is_named_once) {
+  int ends[2];
+  char byte;
+  cr_assert_eq(pipe(ends), 0);
+  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  for (int kind = 0; kind <= 3; kind++) {
+    const bool was_there = kind == 0, is_own = kind == 1, ends_itself = kind == 3;
+    const pid_t child = fork();
+    if (child == 0) _exit(ends_itself ? 0 : close(ends[1]) || read(ends[0], &byte, 1) != 0);
+    if (was_there) fold_process_state_forget();
+    if (was_there) cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+    if (is_own) fold_process_state_own_child(child);
+    if (ends_itself) waitid(P_PID, (id_t)child, &(siginfo_t){0}, WEXITED | WNOWAIT);
+    cr_expect_str_eq(end_and_keep(), was_there || is_own ? "" : "a process that it started and did not wait for",
+                     "kind %d", kind);
+    cr_expect_str_empty(end_and_keep(), "kind %d", kind);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+  }
+}
+
+/* So many at most are known: of more than that none that was there before is taken for a subject's. */
+Test(process_state, of_very_many_children_none_is_blamed_on_a_subject) {
+  enum { CHILDREN = 257 };
+  char changed[80] = "";
+  int ends[2];
+  cr_assert_eq(pipe(ends), 0);
+  for (int i = 0; i < CHILDREN; i++)
+    if (fork() == 0) _exit(close(ends[1]) || read(ends[0], changed, 1) != 0);
+  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  fold_process_state_end(true, changed);
+  cr_expect_str_empty(changed, "%s", changed);
+  close(ends[1]);
+  while (wait(NULL) > 0) continue;
+}
