@@ -29,7 +29,6 @@ struct mutant_class {
   fold_mutants_of *mutants;
 };
 const struct mutant_class *mutant_classes(size_t *n);
-/* mutants_table*.c */
 fold_mutants_of fold_mutants_terms, fold_mutants_numbers, fold_mutants_memory, fold_mutants_kept, fold_mutants_launch;
 fold_mutants_of fold_mutants_place, fold_mutants_batch, fold_mutants_process, fold_mutants_environment;
 fold_mutants_of fold_mutants_dot, fold_mutants_ranks;
@@ -62,23 +61,6 @@ static inline const void *mutant_row_at(const struct fold_call *call, size_t r) 
 /* Right sums in rising and in falling index from +0. */
 mutant_row_f32 mutant_sum_f32, mutant_back_f32;
 
-/* mutants_terms.c: terms lost, taken twice, or put in another order */
-fold_run mutant_dropped_tail, mutant_dropped_last, mutant_twice, mutant_swapped_partials, mutant_swapped_lanes;
-fold_run mutant_short_chunks, mutant_late_chunks, mutant_numpy_256, mutant_odd_first, mutant_past_read;
-fold_run mutant_next_row, mutant_prod_from_zero, mutant_max_from_zero, mutant_past_2_20, mutant_odd_past_2_24;
-/* mutants_numbers.c: the wrong arithmetic */
-fold_run mutant_kahan_back, mutant_neumaier_one_sided, mutant_float64_lanes;
-fold_run mutant_flush, mutant_narrow_f64, mutant_narrow_f16, mutant_excess, mutant_nan_swallowed, mutant_nan_in_max;
-fold_run mutant_zero_in_max, mutant_zero_in_exact, mutant_kahan_plain, mutant_neumaier_open, mutant_truncated;
-fold_run mutant_last_f32_unwritten, mutant_last_f32_varies;
-fold_run mutant_wide_f16, mutant_narrowed_f32, mutant_joined_in_f16, mutant_narrowed_exact;
-fold_run mutant_rounded_twice, mutant_narrow_truncated, mutant_subnormal_twice, mutant_two_away, mutant_nan_made;
-/* mutants_memory.c: what is not a result */
-fold_run mutant_last_unwritten, mutant_past_end, mutant_before_start, mutant_in_zone, mutant_input_swapped;
-fold_run mutant_past_end_alone, mutant_input_swapped_by_threads, mutant_unwritten_in_five;
-fold_run mutant_input_swapped_in_five, mutant_input_restored, mutant_input_restored_by_threads, mutant_past_read_masked,
-    mutant_past_read_by_threads, mutant_past_read_handled, mutant_before_read_masked;
-fold_run mutant_far_past_end, mutant_scratch_past_end, mutant_rows_past_grid;
 /* mutants_state.c: bits that depend on more than the row */
 fold_run mutant_counter, mutant_pid, mutant_threads, mutant_peels, mutant_half_aligned, mutant_batch_size,
     mutant_row_parity, mutant_above_three, mutant_above_ten, mutant_race, mutant_out_aligned, mutant_scratch_aligned,
@@ -96,13 +78,6 @@ fold_run mutant_dynamic_left, mutant_nesting_left, mutant_schedule_left, mutant_
 fold_run mutant_flushing_left_in_pool, mutant_x87_left, mutant_scratch_head_left, mutant_signals_left;
 fold_run mutant_variable_left, mutant_variable_taken, mutant_variable_written, mutant_folder_left;
 fold_run mutant_folder_left_by_threads, mutant_locale_left, mutant_own_locale_left;
-/* mutants_ranks.c: collectives on MPI ranks */
-fold_run mutant_own_first, mutant_own_last, mutant_own_now_and_then, mutant_chunks, mutant_long_messages,
-    mutant_call_counter, mutant_last_rank_past_end, mutant_last_rank_past_read, mutant_last_rank_unwritten,
-    mutant_last_rank_swaps, mutant_last_rank_of_four_swaps, mutant_unaligned_parts, mutant_lost_state,
-    mutant_states_as_doubles, mutant_other_rank_in_parts, mutant_other_rank_in_worlds, mutant_lost_part,
-    mutant_last_rank_in_five, mutant_last_rank_swaps_in_five, mutant_last_rank_swaps_elsewhere,
-    mutant_last_rank_rounds_up;
 /* broken_ranks.c: collectives whose ranks die, hang or call otherwise */
 fold_run broken_rank_killed, broken_rank_exits, broken_rank_crashes, broken_rank_hangs, broken_rank_stops,
     broken_rank_stops_in_call, broken_rank_other_count, broken_rank_other_type, broken_rank_other_call,

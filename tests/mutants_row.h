@@ -1,4 +1,4 @@
-/* mutants_row.h: macros for the rows of the mutants' tables (mutants_table*.c). */
+/* mutants_row.h: macros for the rows of the mutants' tables (mutants_*.c). */
 #ifndef MUTANTS_ROW_H
 #define MUTANTS_ROW_H
 

@@ -357,15 +357,18 @@ Test(judge, every_judge_leaves_the_input_as_it_found_it) {
     }
 }
 
+static struct fold_subject mutant(const char *name) {
+  size_t n;
+  const struct fold_mutant *all = fold_mutants(&n);
+  while (n > 0 && strcmp(all[n - 1].subject.name, name) != 0) n--;
+  cr_assert(n > 0, "no %s", name);
+  return all[n - 1].subject;
+}
+
 /* The runner lays the input anew behind a subject that changed it, whatever claims were asked for. */
 Test(judge, who_comes_after_a_subject_that_spoils_its_input_sees_the_right_one) {
-  struct fold_subject subjects[3] = {*fold_subject_find("host/sequential", FOLD_HOST),
-                                     *fold_subject_find("host/sequential", FOLD_HOST),
+  struct fold_subject subjects[3] = {mutant("mutant/input_swapped"), mutant("mutant/in_zone"),
                                      *fold_subject_find("host/sequential", FOLD_HOST)};
-  subjects[0].name = "spoils";
-  subjects[0].run = mutant_input_swapped;
-  subjects[1].name = "strays";
-  subjects[1].run = mutant_in_zone;
   struct fold_registry registry = {subjects, 3};
   struct literal l;
   struct fold_selection selection = {.claims = "replays,bounded,stays_in_bounds", .engine = -1, .repeats = 1};
