@@ -61,23 +61,9 @@ static inline const void *mutant_row_at(const struct fold_call *call, size_t r) 
 /* Right sums in rising and in falling index from +0. */
 mutant_row_f32 mutant_sum_f32, mutant_back_f32;
 
-/* mutants_state.c: bits that depend on more than the row */
-fold_run mutant_counter, mutant_pid, mutant_threads, mutant_peels, mutant_half_aligned, mutant_batch_size,
-    mutant_row_parity, mutant_above_three, mutant_above_ten, mutant_race, mutant_out_aligned, mutant_scratch_aligned,
-    mutant_page_aligned, mutant_line_aligned, mutant_threads_misaligned, mutant_threads_out_misaligned,
-    mutant_working_folder;
-/* mutants_kept.c: what is kept from run to run */
-fold_run mutant_by_content, mutant_by_content_threads, mutant_by_address, mutant_by_ends, mutant_after_six;
-fold_run mutant_by_middle, mutant_by_sample, mutant_by_content_seven, mutant_zero_times_out_by_threads;
-fold_run mutant_by_nan_in_out;
-fold_run mutant_zero_times_out, mutant_scratch_unset, mutant_stack_unset, mutant_freed_memory;
+/* mutants_kept.c: room for a count and a little more; an order by what others left in memory */
 fold_scratch mutant_scratch;
-/* mutants_environment.c: what is left changed */
-fold_run mutant_rounding_left, mutant_flushing_left, mutant_zeroing_left, mutant_trapping_left, mutant_threads_left;
-fold_run mutant_dynamic_left, mutant_nesting_left, mutant_schedule_left, mutant_rounding_left_by_threads;
-fold_run mutant_flushing_left_in_pool, mutant_x87_left, mutant_scratch_head_left, mutant_signals_left;
-fold_run mutant_variable_left, mutant_variable_taken, mutant_variable_written, mutant_folder_left;
-fold_run mutant_folder_left_by_threads, mutant_locale_left, mutant_own_locale_left;
+fold_run mutant_freed_memory;
 /* broken_ranks.c: collectives whose ranks die, hang or call otherwise */
 fold_run broken_rank_killed, broken_rank_exits, broken_rank_crashes, broken_rank_hangs, broken_rank_stops,
     broken_rank_stops_in_call, broken_rank_other_count, broken_rank_other_type, broken_rank_other_call,

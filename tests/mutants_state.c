@@ -1,15 +1,50 @@
-/* mutants_state.c: mutants whose bits depend on more than the row: a counter, the process, threads, addresses, rows. */
+/* mutants_state.c: mutants whose bits depend on more than the row: threads, addresses, the batch, the process. */
 #include <omp.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "mutants.h"
+#include "mutants_row.h"
 
-/* A race would do the same: every other run adds from the other end. The counter is the fault. */
-fold_status mutant_counter(const struct fold_subject *subject, const struct fold_call *call) {
-  static unsigned runs;
-  (void)subject;
-  return mutant_rows_f32(call, runs++ % 2 ? mutant_back_f32 : mutant_sum_f32);
+/* Where a row is added from its other end. */
+enum where {
+  ABOVE_THREE_THREADS,
+  ABOVE_TEN_OF_OPENMP, /* whatever the launch says; more than a few processors have is needed */
+  AT_ODD_8_BYTES, /* loads of 8 bytes where 16 are not aligned: a sub-range from the second element on does not show it */
+  OUT_MISALIGNED, /* vector stores need an aligned output */
+  SCRATCH_MISALIGNED,
+  THREADS_SHARE_IN, /* threads that share what is not aligned: neither alone does it */
+  THREADS_SHARE_OUT,
+  AT_A_PAGE,
+  IN_A_LINES_MIDDLE, /* cache lines have 64 bytes */
+  IN_A_BATCH,
+  ODD_ROW,
+  WHERES
+};
+
+static bool is_there(enum where where, const struct fold_call *call, const void *row, size_t r) {
+  const uintptr_t in = (uintptr_t)call->in, out = (uintptr_t)call->out;
+  const unsigned threads = call->launch.threads;
+  const bool there[WHERES] = {[ABOVE_THREE_THREADS] = threads > 3,
+                              [ABOVE_TEN_OF_OPENMP] = omp_get_max_threads() > 10,
+                              [AT_ODD_8_BYTES] = (uintptr_t)row % 16 == 8,
+                              [OUT_MISALIGNED] = out % 16 != 0,
+                              [SCRATCH_MISALIGNED] = (uintptr_t)call->scratch % 512 != 0,
+                              [THREADS_SHARE_IN] = threads > 1 && in % 16 != 0,
+                              [THREADS_SHARE_OUT] = threads > 1 && out % 16 != 0,
+                              [AT_A_PAGE] = in % 4096 == 0,
+                              [IN_A_LINES_MIDDLE] = in % 64 == 32,
+                              [IN_A_BATCH] = call->rows > 1,
+                              [ODD_ROW] = r % 2 != 0};
+  return there[where];
+}
+
+static fold_status add_by_where(const struct fold_subject *subject, const struct fold_call *call) {
+  for (size_t r = 0; r < call->rows; r++) {
+    const void *row = mutant_row_at(call, r);
+    mutant_row_f32 *add = is_there(subject->width, call, row, r) ? mutant_back_f32 : mutant_sum_f32;
+    fold_bits_store(FOLD_F32, call->out, r, fold_f32_bits(add(row, call->cols)));
+  }
+  return fold_ok();
 }
 
 /* What an address or a seed of the process would do. */
@@ -17,13 +52,10 @@ static uint64_t pid(const struct fold_call *call, const void *row, size_t r) {
   (void)r;
   return fold_f32_bits(mutant_sum_f32(row, call->cols)) ^ ((uint64_t)getpid() & 0x3fffff);
 }
-fold_status mutant_pid(const struct fold_subject *subject, const struct fold_call *call) {
-  (void)subject;
-  return mutant_rows(call, pid);
-}
+static RUN(pid)
 
-/* As many partials as threads. */
-static uint64_t threads(const struct fold_call *call, const void *row, size_t r) {
+    /* As many partials as threads. */
+    static uint64_t threads(const struct fold_call *call, const void *row, size_t r) {
   const fold_element_f32 *x = row;
   float partial[64] = {0}, sum = 0;
   unsigned n = call->launch.threads ? call->launch.threads : 4;
@@ -32,13 +64,10 @@ static uint64_t threads(const struct fold_call *call, const void *row, size_t r)
   for (unsigned t = 0; t < n; t++) sum += partial[t];
   return fold_f32_bits(sum);
 }
-fold_status mutant_threads(const struct fold_subject *subject, const struct fold_call *call) {
-  (void)subject;
-  return mutant_rows(call, threads);
-}
+static RUN(threads)
 
-/* Single terms up to a 16-byte address, four lanes from there: the lanes depend on where the row lies. */
-static uint64_t peels(const struct fold_call *call, const void *row, size_t r) {
+    /* Single terms up to a 16-byte address, four lanes from there: the lanes depend on where the row lies. */
+    static uint64_t peels(const struct fold_call *call, const void *row, size_t r) {
   const fold_element_f32 *x = row;
   float sum = 0, lane[4] = {0};
   size_t i = 0;
@@ -49,52 +78,10 @@ static uint64_t peels(const struct fold_call *call, const void *row, size_t r) {
   for (; i < call->cols; i++) sum += x[i];
   return fold_f32_bits(sum + ((lane[0] + lane[1]) + (lane[2] + lane[3])));
 }
-fold_status mutant_peels(const struct fold_subject *subject, const struct fold_call *call) {
-  (void)subject;
-  return mutant_rows(call, peels);
-}
+static RUN(peels)
 
-/* Loads of 8 bytes where 16 are not aligned: a sub-range from the second element on does not show it, a shift does. */
-static uint64_t half_aligned(const struct fold_call *call, const void *row, size_t r) {
-  (void)r;
-  return fold_f32_bits(((uintptr_t)row % 16 == 8 ? mutant_back_f32 : mutant_sum_f32)(row, call->cols));
-}
-fold_status mutant_half_aligned(const struct fold_subject *subject, const struct fold_call *call) {
-  (void)subject;
-  return mutant_rows(call, half_aligned);
-}
-
-/* One algorithm for a row, another for a batch. */
-fold_status mutant_batch_size(const struct fold_subject *subject, const struct fold_call *call) {
-  (void)subject;
-  return mutant_rows_f32(call, call->rows > 1 ? mutant_back_f32 : mutant_sum_f32);
-}
-
-static uint64_t row_parity(const struct fold_call *call, const void *row, size_t r) {
-  return fold_f32_bits((r % 2 ? mutant_back_f32 : mutant_sum_f32)(row, call->cols));
-}
-fold_status mutant_row_parity(const struct fold_subject *subject, const struct fold_call *call) {
-  (void)subject;
-  return mutant_rows(call, row_parity);
-}
-
-/* Another order from four threads on. */
-static uint64_t above_three(const struct fold_call *call, const void *row, size_t r) {
-  unsigned threads = call->launch.threads ? call->launch.threads : 1;
-  (void)r;
-  return fold_f32_bits((threads > 3 ? mutant_back_f32 : mutant_sum_f32)(row, call->cols));
-}
-RUN(above_three)
-
-/* The same by OpenMP's own number of threads, whatever the launch says; more than a few processors have is needed. */
-static uint64_t above_ten(const struct fold_call *call, const void *row, size_t r) {
-  (void)r;
-  return fold_f32_bits((omp_get_max_threads() > 10 ? mutant_back_f32 : mutant_sum_f32)(row, call->cols));
-}
-RUN(above_ten)
-
-/* A true race: 32 parts that are the same for all threads, added as these bring them, as atomic additions are. */
-static uint64_t race(const struct fold_call *call, const void *row, size_t r) {
+    /* A true race: 32 parts that are the same for all threads, added as these bring them, as atomic additions are. */
+    static uint64_t race(const struct fold_call *call, const void *row, size_t r) {
   const fold_element_f32 *x = row;
   float sum = 0;
   size_t each = call->cols / 32 + 1;
@@ -108,56 +95,77 @@ static uint64_t race(const struct fold_call *call, const void *row, size_t r) {
   }
   return fold_f32_bits(sum);
 }
-RUN(race)
+static RUN(race)
 
-/* Threads that share what is not aligned: neither alone does it. */
-static uint64_t threads_misaligned(const struct fold_call *call, const void *row, size_t r) {
-  bool shared = call->launch.threads > 1 && (uintptr_t)call->in % 16;
-  (void)r;
-  return fold_f32_bits((shared ? mutant_back_f32 : mutant_sum_f32)(row, call->cols));
-}
-RUN(threads_misaligned)
-
-static uint64_t threads_out_misaligned(const struct fold_call *call, const void *row, size_t r) {
-  bool shared = call->launch.threads > 1 && (uintptr_t)call->out % 16;
-  (void)r;
-  return fold_f32_bits((shared ? mutant_back_f32 : mutant_sum_f32)(row, call->cols));
-}
-RUN(threads_out_misaligned)
-
-/* Vector stores need an aligned output: else another path, which adds from the other end. */
-static uint64_t out_aligned(const struct fold_call *call, const void *row, size_t r) {
-  (void)r;
-  return fold_f32_bits(((uintptr_t)call->out % 16 ? mutant_back_f32 : mutant_sum_f32)(row, call->cols));
-}
-RUN(out_aligned)
-
-static uint64_t scratch_aligned(const struct fold_call *call, const void *row, size_t r) {
-  (void)r;
-  return fold_f32_bits(((uintptr_t)call->scratch % 512 ? mutant_back_f32 : mutant_sum_f32)(row, call->cols));
-}
-RUN(scratch_aligned)
-
-/* Only at the start of a page. */
-static uint64_t page_aligned(const struct fold_call *call, const void *row, size_t r) {
-  (void)r;
-  return fold_f32_bits(((uintptr_t)call->in % 4096 ? mutant_sum_f32 : mutant_back_f32)(row, call->cols));
-}
-RUN(page_aligned)
-
-/* Cache lines: 64 bytes. */
-static uint64_t line_aligned(const struct fold_call *call, const void *row, size_t r) {
-  (void)r;
-  return fold_f32_bits(((uintptr_t)call->in % 64 == 32 ? mutant_back_f32 : mutant_sum_f32)(row, call->cols));
-}
-RUN(line_aligned)
-
-/* Where the process was started. */
-static uint64_t working_folder(const struct fold_call *call, const void *row, size_t r) {
+    /* Where the process was started. */
+    static uint64_t working_folder(const struct fold_call *call, const void *row, size_t r) {
   const char *folder = getenv("PWD");
   uint64_t hash = 0;
   (void)r;
   for (; folder && *folder; folder++) hash = hash * 31 + (unsigned char)*folder;
   return fold_f32_bits(mutant_sum_f32(row, call->cols)) ^ (hash & 0x3fffff);
 }
-RUN(working_folder)
+static RUN(working_folder)
+
+#define ONE_ROW "normal/f32/sum/1x1023/*"
+#define BACK(id, where, broken, maybe, cases, text)                                                    \
+  {                                                                                                    \
+    .subject = {BASE(id, text, F32, SUM, add_by_where), .width = where, .claims = SOUND | C(BOUNDED)}, \
+    .breaks = broken, .may = maybe, .fixtures = cases                                                  \
+  }
+
+    static const struct fold_mutant launch[] = {
+        LOOSE("threads", mutant_threads, C(LAUNCH_INVARIANT), 0, ONE_ROW, "a partial for each thread"),
+        BACK("above_three", ABOVE_THREE_THREADS, C(LAUNCH_INVARIANT), 0, ONE_ROW, "another order from four threads on"),
+        BACK("above_ten", ABOVE_TEN_OF_OPENMP, C(LAUNCH_INVARIANT), 0, ONE_ROW,
+             "another order above ten of OpenMP's own threads"),
+        LOOSE("race", mutant_race, C(RUN_TO_RUN), REPEATS, ONE_ROW, "adds partials as threads bring them"),
+};
+END(launch)
+
+static const struct fold_mutant place[] = {
+    LOOSE("peels", mutant_peels, C(ALIGNMENT_INVARIANT), C(BATCH_INVARIANT), ONE_ROW,
+          "single terms up to an aligned address"),
+    BACK("half_aligned", AT_ODD_8_BYTES, C(ALIGNMENT_INVARIANT), C(BATCH_INVARIANT), ONE_ROW,
+         "another order at odd multiples of 8 bytes"),
+    BACK("out_aligned", OUT_MISALIGNED, C(ALIGNMENT_INVARIANT), 0, ONE_ROW,
+         "another order where the output is not aligned to 16 bytes"),
+    {.subject = {BASE("scratch_aligned", "another order where the scratch is not aligned to 512 bytes", F32, SUM,
+                      add_by_where),
+                 .width = SCRATCH_MISALIGNED, .claims = SOUND | C(BOUNDED), .scratch = mutant_scratch},
+     .breaks = C(ALIGNMENT_INVARIANT),
+     .fixtures = ONE_ROW},
+    BACK("threads_misaligned", THREADS_SHARE_IN, C(LAUNCH_INVARIANT) | C(ALIGNMENT_INVARIANT), 0, ONE_ROW,
+         "another order where several threads share an input that is not aligned"),
+    BACK("threads_out_misaligned", THREADS_SHARE_OUT, C(LAUNCH_INVARIANT) | C(ALIGNMENT_INVARIANT), 0,
+         ONE_ROW ",normal/f32/sum/1x8193/*",
+         "another order where several threads write to an output that is not aligned"),
+    BACK("page_aligned", AT_A_PAGE, C(ALIGNMENT_INVARIANT), 0, ONE_ROW, "another order at the start of a page"),
+    BACK("line_aligned", IN_A_LINES_MIDDLE, C(ALIGNMENT_INVARIANT), C(BATCH_INVARIANT), ONE_ROW,
+         "another order in the middle of a cache line"),
+};
+END(place)
+
+static const struct fold_mutant batch[] = {
+    BACK("batch_size", IN_A_BATCH, C(BATCH_INVARIANT), 0, ONE_ROW ",normal/f32/sum/17x257/*",
+         "another order for a batch"),
+    BACK("row_parity", ODD_ROW, C(BATCH_INVARIANT), 0, ONE_ROW ",normal/f32/sum/17x257/*",
+         "another order for odd rows"),
+};
+END(batch)
+
+static const struct fold_mutant process[] = {
+    {.subject = {BASE("pid", "bits of the process id", F32, SUM, mutant_pid), .claims = SOUND | C(FRESH_PROCESS)},
+     .breaks = C(FRESH_PROCESS),
+     .fixtures = "normal/f32/sum/1x33/*"},
+    {.subject = {BASE("working_folder", "bits of the folder it was started in", F32, SUM, mutant_working_folder),
+                 .claims = SOUND | C(FRESH_PROCESS)},
+     .breaks = C(FRESH_PROCESS),
+     .fixtures = "normal/f32/sum/1x33/*"},
+    {.subject = {BASE("freed_memory", "an order by what others left in memory", F32, SUM, mutant_freed_memory),
+                 .claims = SOUND | C(BOUNDED) | C(FRESH_PROCESS)},
+     .breaks = C(FRESH_PROCESS),
+     .may = REPEATS,
+     .fixtures = ONE_ROW},
+};
+END(process)
