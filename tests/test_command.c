@@ -64,24 +64,6 @@ Test(command, exit_codes_follow_the_contract) {
   shell_close(s);
 }
 
-Test(command, every_subcommand_explains_itself) {
-  char names[32][16];
-  size_t n = 0;
-  struct shell *s = shell_open();
-  shell_run(s, "$F --help");
-  EXPECT_CODE(s, 0);
-  /* Each line of two spaces and a word names a command. */
-  for (const char *line = s->out; line && n < 32; line = strchr(line + 1, '\n'))
-    n += strncmp(line, "\n  ", 3) == 0 && sscanf(line + 3, "%15[a-z]", names[n]) == 1;
-  cr_assert(n >= 11, "only %zu commands in %s", n, s->out);
-  for (size_t i = 0; i < n; i++) {
-    shell_run(s, "$F %s --help", names[i]);
-    EXPECT_CODE(s, 0);
-    cr_expect(strstr(s->out, "Usage: ") && strstr(s->out, names[i]), "%s: %s", s->ran, s->out);
-  }
-  shell_close(s);
-}
-
 static void expect_listed(struct shell *s, const char *what, const char *name) {
   const char *at = s->out;
   size_t n = strlen(name);

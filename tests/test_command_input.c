@@ -26,23 +26,6 @@ Test(command_input, unknown_words_are_refused) {
       {"$F frobnicate", "frobnicate", 1},
       {"$F verify --frobnicate", "frobnicate", 3},
       {"$F verify stray", "no subject matches 'stray'", 1},
-      {"$F verify --engine host --jsonl ''", "--jsonl '': it is empty", 3},
-      {"$F record --jsonl '' -f 'normal/f32/sum/1x33/*'", "--jsonl '': it is empty", 3},
-      {"$F record --golden ''", "--golden '': it is empty", 3},
-      {"$F recheck x --jsonl ''", "--jsonl '': it is empty", 3},
-      {"$F compare x y --jsonl ''", "--jsonl '': it is empty", 3},
-      {"$F compare x y --output ''", "--output '': it is empty", 3},
-      {"$F reveal host/kahan --jsonl ''", "--jsonl '': it is empty", 3},
-      {"$F bench --jsonl ''", "--jsonl '': it is empty", 3},
-      {"$F study --jsonl ''", "--jsonl '': it is empty", 3},
-      {"$F report x --output ''", "--output '': it is empty", 3},
-      {"$F certify --output '' x", "--output '': it is empty", 3},
-      {"$F gen normal --n 1 -o ''", "-o '': it is empty", 3},
-      {"$F verify --exec ''", "--exec '': it is empty", 3},
-      {"$F verify --exec ' '", "--exec ' ': it is empty", 3},
-      {"$F verify --guest ''", "--guest '': it is empty", 3},
-      {"$F reveal --exec ''", "--exec '': it is empty", 3},
-      {"$F reveal --guest ''", "--guest '': it is empty", 3},
       {"$F verify -s host/sequential --engine host --claims bounded -f 'normal/f32/max/1x33/*'",
        "max and min never round, so correctly_rounded is judged there instead of bounded", 9},
       {"$F list nonsense", "nonsense", 1},
@@ -117,24 +100,6 @@ Test(command_input, a_dash_is_standard_output) {
   shell_close(s);
 }
 
-Test(command_input, malformed_and_absurd_numbers_are_refused) {
-  static const char *const numbers[] = {"-1",   "x",    "5x",    "0x10", "1.5",   "1e",
-                                        "1e30", "2^41", "2^100", "^2",   "1e5e5", "99999999999999999999",
-                                        "nan",  "inf"};
-  struct shell *s = shell_open();
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-    char line[200];
-    snprintf(line, sizeof line, "$F gen normal --n=%s -o x.npy", numbers[i]);
-    expect_refusal(
-        s, line, strchr("29", numbers[i][0]) || strcmp(numbers[i], "1e30") == 0 ? "at most" : "not a whole number", 3);
-  }
-  expect_refusal(s, "$F gen normal --rows 2^30 --cols 2^30 -o x.npy", "2^40", 3);
-  cr_expect_eq(scratch_count(&s->scratch, false), 0, "something was written");
-  shell_run(s, "$F gen normal --n 2^5 -o x.npy && $F gen normal --n 1e2 -o x.npy");
-  EXPECT_CODE(s, 0);
-  shell_close(s);
-}
-
 Test(command_input, a_glob_that_matches_nothing_is_an_error) {
   static const struct {
     const char *line, *word;
@@ -177,51 +142,6 @@ Test(command_input, nothing_judged_says_why_of_each_subject) {
   };
   struct shell *s = shell_open();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(s, rows[i].line, rows[i].word, rows[i].lines);
-  shell_close(s);
-}
-
-/* A .npy of four numbers with that header dictionary. */
-static void write_npy(struct shell *s, const char *name, const char *header, size_t data) {
-  char file[300] = "\x93NUMPY\x01";
-  memset(file + 10, ' ', 117);
-  memcpy(file + 10, header, strlen(header));
-  file[8] = 118;
-  file[127] = '\n';
-  scratch_write(&s->scratch, name, file, 128 + data);
-}
-
-Test(command_input, arrays_that_are_not_ours_are_refused) {
-  static const struct {
-    const char *header, *word;
-    size_t data;
-  } rows[] = {
-      {"{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }", "ortran", 16},
-      {"{'descr': '>f4', 'fortran_order': False, 'shape': (4,), }", "endian", 16},
-      {"{'descr': '|O', 'fortran_order': False, 'shape': (4,), }", "object", 16},
-      {"{'descr': '<i4', 'fortran_order': False, 'shape': (4,), }", "'<i4' (int32)", 16},
-      {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", "truncated", 15},
-      {"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, 2), }", "dimensions", 16},
-      {"nonsense", "bad.npy", 16},
-  };
-  static const char *const lines[] = {"$F oracle bad.npy", "$F oracle --json bad.npy",
-                                      "$F verify --subjects host/kahan --npy bad.npy --jsonl out.jsonl",
-                                      "$F record --npy bad.npy --jsonl out.jsonl"};
-  struct shell *s = shell_open();
-  for (size_t k = 0; k < sizeof lines / sizeof *lines; k++) {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-      write_npy(s, "bad.npy", rows[i].header, rows[i].data);
-      expect_refusal(s, lines[k], rows[i].word, 1);
-      cr_expect(strstr(s->err, "bad.npy") && s->out[0] == '\0', "%s: %s", s->ran, s->err);
-    }
-    scratch_count(&s->scratch, true);
-    expect_refusal(s, lines[k], "bad.npy", 1);
-    scratch_write(&s->scratch, "bad.npy", "", 0);
-    expect_refusal(s, lines[k], "bad.npy", 1);
-    cr_expect_eq(scratch_count(&s->scratch, true), 1, "%s: something was written", lines[k]);
-  }
-  write_npy(s, "good.npy", "{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", 16);
-  shell_run(s, "$F oracle good.npy");
-  EXPECT_CODE(s, 0);
   shell_close(s);
 }
 
@@ -340,30 +260,6 @@ Test(command_input, inputs_without_an_end_are_refused) {
   shell_close(s);
 }
 
-Test(command_input, a_wrong_fixture_names_file_line_and_key) {
-  static const struct {
-    const char *text, *where;
-  } rows[] = {
-      {"[a]\ngenerator = normal\ncolor = red\n", "bad.ini:3: color"},
-      {"[a]\ngenerator = normal\nn = 5x\ndtype = f32\n", "bad.ini:3: n"},
-      {"[a]\ngenerator = normal\nn = -5\ndtype = f32\n", "bad.ini:3: n"},
-      {"[a]\ngenerator = normal\nn = 2^60\ndtype = f32\n", "bad.ini:3: n"},
-      {"[a]\ngenerator = nosuch\nn = 5\ndtype = f32\n", "bad.ini:2: generator"},
-      {"[a]\ngenerator = normal\nn = 5\ndtype = f33\n", "bad.ini:4: dtype"},
-      {"[a]\nn = 5\ndtype = f32\n", "bad.ini:1: generator"},
-      {"[a]\nnonsense\n", "bad.ini:2"},
-      {"", "bad.ini"},
-  };
-  struct shell *s = shell_open();
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    scratch_write(&s->scratch, "bad.ini", rows[i].text, strlen(rows[i].text));
-    expect_refusal(s, "$F verify --fixture-folder . --jsonl out.jsonl", rows[i].where, 1);
-    expect_refusal(s, "$F list fixtures --fixture-folder .", rows[i].where, 1);
-    cr_expect_eq(scratch_count(&s->scratch, false), 1, "something was written");
-  }
-  shell_close(s);
-}
-
 Test(command_input, an_expected_sum_that_is_not_the_exact_one_is_refused) {
   static const char *const wrong[] = {"4", "3.0000000000000000000000000000000000000000000001", "-3", "nan", "inf"};
   struct shell *s = shell_open();
@@ -378,102 +274,6 @@ Test(command_input, an_expected_sum_that_is_not_the_exact_one_is_refused) {
   scratch_write(&s->scratch, "bad.ini", right, strlen(right));
   shell_run(s, "$F verify --fixture-folder . --engine host");
   EXPECT_CODE(s, 0);
-  shell_close(s);
-}
-
-/* Not a whole number is never none, nor "not set": in any command, whatever it would have read. */
-Test(command_input, a_variable_that_is_no_whole_number_is_refused_by_every_command) {
-  static const char *const commands[] = {"verify --fixtures 'normal/f32/sum/1x33/*'",
-                                         "list subjects",
-                                         "oracle x.npy",
-                                         "gen normal --n 5 -o y.npy",
-                                         "order flat/canonical",
-                                         "bench --n 10",
-                                         "study --n 10",
-                                         "record --fixtures 'normal/f32/sum/1x33/*' --jsonl y.jsonl",
-                                         "compare x.jsonl x.jsonl",
-                                         "report x.jsonl -o y.html",
-                                         "env"};
-  static const char *const wrong[] = {"REQUIRE_GPUS=yes",
-                                      "REQUIRE_GPUS=",
-                                      "REQUIRE_GPUS=true",
-                                      "REQUIRE_GPUS=-1",
-                                      "REQUIRE_GPUS=1.5",
-                                      "REQUIRE_GPUS=' 1'",
-                                      "REQUIRE_GPUS='1 '",
-                                      "REQUIRE_GPUS=+1",
-                                      "REQUIRE_GPUS=0x1",
-                                      "REQUIRE_GPUS=1e1",
-                                      "REQUIRE_GPUS=one",
-                                      "REQUIRE_GPUS=1025",
-                                      "RANKS=yes",
-                                      "RANKS=",
-                                      "RANKS=0",
-                                      "TIMEOUT=soon",
-                                      "TIMEOUT=",
-                                      "TIMEOUT=0",
-                                      "PEER=no",
-                                      "PEER=",
-                                      "PEER=2",
-                                      "TIMEOUT=-5",
-                                      "RANKS=-1",
-                                      "REQUIRE_GPUS=99999999999999999999999"};
-  struct shell *s = shell_open();
-  char line[200], said[60];
-  for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
-      snprintf(line, sizeof line, "FOLDPROOF_%s $F %s", wrong[k], commands[i]);
-      snprintf(said, sizeof said, "FOLDPROOF_%.*s=", (int)strcspn(wrong[k], "="), wrong[k]);
-      expect_refusal(s, line, said, 1);
-      cr_expect(
-          strstr(s->err, ": not a whole number from ") || strstr(s->err, ": at least ") || strstr(s->err, ": at most "),
-          "%s: %s", line, s->err);
-    }
-  cr_expect_eq(scratch_count(&s->scratch, false), 0, "something was written");
-  shell_run(s, "FOLDPROOF_REQUIRE_GPUS=0 FOLDPROOF_RANKS=1 FOLDPROOF_TIMEOUT=86400 FOLDPROOF_PEER=0 $F list claims");
-  EXPECT_CODE(s, 0);
-  shell_close(s);
-}
-
-/* What is near is named: of commands, subjects, claims, fixtures, generators, orders, engines and other words of options. */
-Test(command_input, a_mistyped_word_is_answered_with_the_nearest) {
-  static const struct {
-    const char *line, *meant;
-  } rows[] = {
-      {"$F verfy", "'verify'"},
-      {"$F lsit subjects", "'list'"},
-      {"$F verify --subjects host/sequentail", "'host/sequential'"},
-      {"$F verify --subjects sequental", "'host/sequential'"},
-      {"$F verify --claims runtorun", "'run_to_run'"},
-      {"$F verify --claims replay", "'replays'"},
-      {"$F verify --fixtures nromal", "'normal'"},
-      {"$F verify --fixtures 'nromal/f32/*'", "'normal'"},
-      {"$F verify --fixtures normal/f32/sum/1x33/sed1", "'normal/f32/sum/1x33/seed1'"},
-      {"$F verify --fixtures large_random", "--set all has it"},
-      {"$F gen normla --n 5 -o x.npy", "'normal'"},
-      {"$F study --generators mxied", "'mixed'"},
-      {"$F bench --generator mxied", "'mixed'"},
-      {"$F bench --engine host --peer numpy/sun", "'numpy/sum'"},
-      {"$F order flat/cannonical", "'flat/canonical'"},
-      {"$F verify --engine hots", "'host'"},
-      {"$F verify --set larg", "'large'"},
-      {"$F gen normal --n 5 --dtype f23 -o x.npy", "'f32'"},
-      {"$F oracle x.npy --problem sume", "'sum'"},
-      {"$F report --format markdwon x.jsonl", "'markdown'"},
-      {"$F list subject", "'subjects'"},
-  };
-  static const char *const strange[] = {"$F zzzzzz", "$F verify --subjects zzzzzz", "$F gen zzzzzz --n 5 -o x.npy",
-                                        "$F verify --fixtures zzzzzz"};
-  struct shell *s = shell_open();
-  char want[120];
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    snprintf(want, sizeof want, rows[i].meant[0] == '-' ? "%s" : "did you mean %s?", rows[i].meant);
-    expect_refusal(s, rows[i].line, want, 3);
-  }
-  for (size_t i = 0; i < sizeof strange / sizeof *strange; i++) {
-    expect_refusal(s, strange[i], "zzzzzz", 3);
-    cr_expect(!strstr(s->err, "did you mean"), "%s: %s", strange[i], s->err);
-  }
   shell_close(s);
 }
 

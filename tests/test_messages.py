@@ -77,11 +77,16 @@ def check_names():
         ("json", "compare", "x", "x", "--format", "jsno"), ("gpu_to_gpu", "compare", "x", "x", "--claim", "gpu_to_gp"), ("host", "compare", "x", "x", "--across", "hots,cuda"),
         ("nccl", "study", "--messages", "--engine", "ncl"), ("strong", "bench", "--engine", "mpi", "--what", "stong"), ("svg", "reveal", "host/kahan", "--format", "sgv"),
         ("thirds", "verify", "-f", "thids"), ("normal/f32/sum/1x33/seed1", "verify", "-f", "normal/f32/sum/1x33/sed1"),
+        ("list", "lsit", "subjects"), ("host/sequential", "verify", "sequental"), ("run_to_run", "verify", "--claims", "runtorun"), ("normal", "verify", "-f", "nromal/f32/*"),
         # Of a case the name's beginning alone: what begins so.
         ("normal/f32/sum/1x3/*", "verify", "-f", "normal/f32/sum/1x3"), ("normal/f32/*", "verify", "-f", "normal/f32"), ("normal/f32/*", "list", "fixtures", "-f", "thirds,normal/f32"),
     ]:
         err = run(*words)
         assert f"did you mean '{meant}'?" in err, (words, err)
+    for words in ("zzzzzz",), ("verify", "zzzzzz"), ("gen", "zzzzzz", "-n", "5", "-o", "x.npy"), ("verify", "-f", "zzzzzz"):
+        err = run(*words)
+        assert "zzzzzz" in err and "did you mean" not in err, (words, err)
+    says("--set all has it", "verify", "-f", "large_random")
     says("matches 'nosuch'\n", "verify", "-f", "nosuch,thirds")
     says("matches 'nosuch'\n", "verify", "-f", "thirds,nosuch")
     for words in ("bench", "--engine", "mpi", "--settings", "rign"), ("reveal", "collective/canonical", "--engine", "mpi", "--map", "1", "--settings", "rign"):
@@ -123,10 +128,16 @@ def check_sizes():
 
 
 def check_variables():
-    for value, said in ("0", "at least 1"), ("1025", "at most 1024"), ("99999999999999999999999", "at most 1024"), ("few", "not a whole number from 1 to 1024"):
-        ENVIRONMENT["FOLDPROOF_RANKS"] = value
-        says(f"FOLDPROOF_RANKS={value}: {said}\n", "list")
-    del ENVIRONMENT["FOLDPROOF_RANKS"]
+    """In any command, whatever it would have read: what is no whole number is never none, nor "not set"."""
+    no_number, below = "not a whole number from", "at least 1"
+    for name, values in {"RANKS": {"0": below, "1025": "at most 1024", "few": no_number, "": no_number, "-1": no_number}, "TIMEOUT": {"0": below, "soon": no_number, "": no_number},
+                         "REQUIRE_GPUS": {"yes": no_number, "": no_number, " 1": no_number, "0x1": no_number, "1025": "at most 1024", "9" * 23: "at most 1024"},
+                         "PEER": {"no": no_number, "2": "at most 1"}}.items():
+        for value, said in values.items():
+            for command in COMMANDS if value in ("few", "soon", "yes", "no") else ("list",):
+                ENVIRONMENT[f"FOLDPROOF_{name}"] = value
+                says(f"FOLDPROOF_{name}={value}: {said}", command)
+        del ENVIRONMENT[f"FOLDPROOF_{name}"]
 
 
 with tempfile.TemporaryDirectory() as scratch:
