@@ -284,15 +284,6 @@ Test(command, a_replay_of_an_array_names_the_array) {
   shell_close(s);
 }
 
-Test(command, what_is_no_terminal_gets_no_escape_codes) {
-  struct shell *s = shell_open();
-  shell_run(s, "$M verify --subjects mutant/twice " CASE33);
-  cr_expect(!strchr(s->out, '\033') && !strchr(s->err, '\033') && !strchr(s->err, '\r'));
-  shell_run(s, "NO_COLOR=1 $M verify --subjects mutant/twice " CASE33);
-  cr_expect(!strchr(s->out, '\033') && !strchr(s->err, '\033') && !strchr(s->err, '\r'), "%s", s->err);
-  shell_close(s);
-}
-
 /* One array of f32 or f64 to a .npy of the scratch folder. */
 struct array {
   enum fold_dtype dtype;
@@ -459,13 +450,5 @@ Test(command, compare_sees_what_a_run_did_besides_computing) {
     shell_run(s, "$F compare a.jsonl a.jsonl");
     EXPECT_CODE(s, 0);
   }
-  shell_close(s);
-}
-
-Test(command, the_oracle_names_all_dtypes_of_arrays) {
-  struct shell *s = shell_open();
-  shell_run(s, "$F oracle --help | tr -s '\\n ' '  '");
-  cr_expect(strstr(s->out, "f2, f4, f8, u2 (read as bf16), or u1 (e4m3 or e5m2, as the file's name says: x_e4m3.npy)"),
-            "%s", s->out);
   shell_close(s);
 }

@@ -71,22 +71,6 @@ Test(command_process, threads_that_wait_sleep_unless_the_user_chose_how_they_wai
   shell_close(s);
 }
 
-Test(command_process, help_that_is_not_written_is_an_error) {
-  static const char *const commands[] = {"verify", "list",   "oracle",  "gen",    "order", "bench",
-                                         "study",  "record", "compare", "report", "env"};
-  static const char *const options[] = {"--help", "--usage", "--version"};
-  struct shell *s = shell_open();
-  for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
-      shell_run(s, "$F %s %s >/dev/full", commands[i], options[k]);
-      EXPECT_CODE(s, 99);
-      cr_expect(strstr(s->err, "standard output cannot be written") && shell_lines(s->err) == 1, "%s", s->err);
-      shell_run(s, "$F %s %s", commands[i], options[k]);
-      EXPECT_CODE(s, 0);
-    }
-  shell_close(s);
-}
-
 #if !defined(__SANITIZE_ADDRESS__)
 /* libgomp ends the process by exit(1) where it can't start a thread, and 1 is "refuted". */
 Test(command_process, a_thread_that_can_not_be_started_is_the_environments_fault) {

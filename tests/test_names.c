@@ -77,22 +77,3 @@ Test(names, a_file_of_any_name_is_judged_recorded_and_replayed) {
   shell_run(s, "rm -rf */");
   shell_close(s);
 }
-
-/* An error names its file on one line. */
-Test(names, errors_stay_on_one_line) {
-  static const char *const commands[] = {"oracle",
-                                         "verify --npy",
-                                         "report",
-                                         "compare x",
-                                         "verify --fixture-folder",
-                                         "gen normal --n 5 -o no/such/folder/"};
-  struct shell *s = shell_open();
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    for (size_t k = 0; k < sizeof commands / sizeof *commands; k++) {
-      const char *glue = k + 1 == sizeof commands / sizeof *commands ? "" : " ";
-      shell_run(s, "echo >x; $F %s%s\"$(printf '%s')\"", commands[k], glue, names[i].printed);
-      EXPECT_CODE(s, 2);
-      cr_expect(shell_lines(s->err) == 1 && !strchr(s->err, '\033'), "%s: %s", s->ran, s->err);
-    }
-  shell_close(s);
-}

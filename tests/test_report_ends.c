@@ -91,23 +91,6 @@ Test(report_ends, records_that_lack_what_is_compared_end_in_a_page) {
   shell_close(s);
 }
 
-/* The table of sums over worlds by subject, too: a look through all for each subject takes a minute of the processor and more. */
-Test(report_ends, sums_of_many_subjects_over_worlds_take_as_long_as_they_are) {
-  enum { MANY = 120000 };
-  struct shell *s = shell_open();
-  FILE *out = fopen(scratch_path(&s->scratch, "v.jsonl"), "w");
-  for (int i = 0; i < MANY; i++)
-    fprintf(out,
-            "{\"schema\":1,\"type\":\"validation\",\"subject\":\"s/%d\",\"engine\":\"mpi\",\"library\":\"l\","
-            "\"generator\":\"g\",\"dtype\":\"f32\",\"op\":\"sum\",\"n\":3,\"workers\":2,\"verdict\":\"held\"}\n",
-            i);
-  fclose(out);
-  shell_run(s, "ulimit -t 30; $F report v.jsonl -f markdown -o v.md");
-  EXPECT_CODE(s, 0);
-  cr_expect(shell_holds(s, "v.md", "119960 more are in the records"));
-  shell_close(s);
-}
-
 /* Each subject is found in constant time, and of one subject each fixture, name, environment: with so many of each, what looks
  * through all of them takes ten times what there is, in seconds of the processor. */
 Test(report_ends, many_subjects_and_fixtures_take_as_long_as_they_are) {

@@ -66,30 +66,6 @@ Test(report, measurements_become_figures) {
   shell_close(s);
 }
 
-/* With one tic alone nothing can be read off a logarithmic axis. */
-Test(report, times_that_are_close_have_an_axis_of_several_tics) {
-  struct shell *s = shell_open();
-  char *text = NULL;
-  size_t size;
-  FILE *out = open_memstream(&text, &size);
-  cr_assert(out);
-  for (int k = 0; k < 4; k++) {
-    char subject[32];
-    snprintf(subject, sizeof subject, "rows/par_%d%s", k < 2 ? 16 : 64, k % 2 ? "_determ" : "");
-    put_timing(out, subject, "cuda", "normal", 1000, (2.2 + 0.1 * k) * 1e-6, 1e9, "");
-  }
-  fclose(out);
-  scratch_write(&s->scratch, "close.jsonl", text, size);
-  free(text);
-  shell_run(s, "command -v gnuplot");
-  if (s->code != 0) cr_skip_test("gnuplot is not installed");
-  shell_run(
-      s,
-      "$F report close.jsonl -o close.html; sed -n '1,/Figure 1\\./p' close.html | grep -cE '<text> *[0-9.]+</text>'");
-  cr_expect(atoi(s->out) >= 2, "%s tics", s->out);
-  shell_close(s);
-}
-
 /* A sum in a world: equal inputs make a row, and a seed is part of the input; a library, of the table. */
 static void put_sum(FILE *out, const char *library, const char *seed, int workers, const char *got) {
   fprintf(out,

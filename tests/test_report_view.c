@@ -2,18 +2,6 @@
 #include "report_records.h"
 #include "shell.h"
 
-/* Each tree is drawn with as many terms as tell it from the others: of 32, par_64 adds in sequence. */
-Test(report, orders_are_drawn_where_they_differ) {
-  struct shell *s = shell_open();
-  shell_put(s, "e.jsonl", ENVIRONMENT);
-  shell_run(s, "$F report e.jsonl -o e.html; grep -o 'aria-label=\"Tree of [^\"]*' e.html | cut -d' ' -f3-5");
-  cr_expect(strstr(s->out, "host/sequential, 128 terms,\n") && strstr(s->out, "rows/par_64, 128 terms,\n") &&
-                strstr(s->out, "rows/par_256, 1024 terms,\n") && strstr(s->out, "host/numpy, 32 terms,\n"),
-            "%s", s->out);
-  cr_expect(shell_holds(s, "e.html", "<code>x[0..127] sequentially</code>"), "a tree is told in words too");
-  shell_close(s);
-}
-
 /* A gnuplot that keeps the scripts that it is given, and draws nothing. */
 static void play_gnuplot(struct shell *s) {
   shell_put(s, "gnuplot",
@@ -39,56 +27,6 @@ static void put_records(struct shell *s) {
   fclose(out);
   scratch_write(&s->scratch, "m.jsonl", text, size);
   free(text);
-}
-
-/* The methods that people ask about are on one pair of axes, wherever they run; no axes have more than five and two ceilings. Both axes
- * of throughput are logarithmic, workers are whole, pairs stand on one logarithmic axis of time. */
-Test(report, figures_can_be_read) {
-  struct shell *s = shell_open();
-  play_gnuplot(s);
-  put_records(s);
-  shell_run(s,
-            "PATH=.:$PATH $F report m.jsonl -o m.html && grep -c 'set logscale y' scripts && grep '^plot' scripts | "
-            "sed 's/notitle/\\n&/g' | grep -c notitle");
-  EXPECT_CODE(s, 0);
-  cr_expect_str_eq(s->out, "2\n21\n", "7 and 4 lines of throughput, four figures of pairs, 2 of scaling: %s", s->out);
-  shell_run(s,
-            "grep -o '<ul class=\"key\">.*</ul>' m.html | sed 's/<svg[^>]*>//g; s/<[^>]*>/;/g; s/;;*/;/g' | head -2");
-  cr_expect_str_eq(
-      s->out,
-      ";numpy/sum, on the host, 1 thread;flat/shuffle;cub/reduce;flat/exact;flat/canonical;ceiling of host: a "
-      "plain read;ceiling of cuda: a plain read;\n"
-      ";flat/atomic;rows/par_16;rows/par_16_determ;ceiling of cuda: a plain read;\n",
-      "%s", s->out);
-  shell_run(s, "grep -c \"^set xtics ('1' 1, '2' 2, '4' 4)$\" scripts; grep -c 'xerrorbars' scripts");
-  cr_expect_str_eq(s->out, "1\n4\n", "%s", s->out);
-  shell_close(s);
-}
-
-/* Sums of three lengths, whose errors have a scale or, from before there was one, ulps alone; each is drawn in its own unit. */
-Test(report, errors_are_drawn_over_the_sum_of_magnitudes_where_records_have_that) {
-  struct shell *s = shell_open();
-  for (int old = 0; old < 2; old++) {
-    FILE *out = fopen(scratch_path(&s->scratch, old ? "old.jsonl" : "new.jsonl"), "w");
-    for (int i = 0; i < 3; i++)
-      fprintf(out,
-              "{\"schema\":2,\"build\":\"b\",\"type\":\"judgement\",\"subject\":\"a/b\",\"engine\":\"host\",\"claim\":\"bounded\","
-              "\"promised\":true,\"case\":\"normal/bf16/sum/1x%d/seed%d\",\"dtype\":\"bf16\",\"op\":\"sum\",\"rows\":1,"
-              "\"cols\":%d,\"generator\":\"normal\",\"input_xxh3\":\"0x0\",\"verdict\":\"held\",\"ulps\":12345%d%s,"
-              "\"bound_fraction\":0.5}\n",
-              10 << i, old, 10 << i, i, old ? "" : i == 1 ? ",\"backward_error\":0.97" : ",\"backward_error\":0.125");
-    fclose(out);
-  }
-  play_gnuplot(s);
-  shell_run(s, "PATH=.:$PATH $F report new.jsonl -o m.html; grep '^set ylabel' scripts; grep -c '[^0-9]12345' scripts; "
-               "grep -c '0.97' scripts; grep -o '<td[^>]*>0.97 bf16</td>' m.html | wc -l");
-  cr_expect(strstr(s->out, "error / (u Σ|x|)") && !strstr(s->out, "ulps") && strstr(s->out, "\n0\n"), "%s", s->out);
-  cr_expect_str_eq(shell_last_line(s->out), "1", "%s", s->out);
-  shell_run(s, "rm scripts; PATH=.:$PATH $F report old.jsonl -o m.html; grep '^set ylabel' scripts");
-  cr_expect(strstr(s->out, "error (ulps of the result)") && !strstr(s->out, "u Σ"), "%s", s->out);
-  shell_run(s, "rm scripts; PATH=.:$PATH $F report old.jsonl new.jsonl -o m.html; grep -c '^set ylabel' scripts");
-  cr_expect_str_eq(s->out, "2\n", "%s", s->out);
-  shell_close(s);
 }
 
 #define JUDGED(subject, claim, verdict, rest)                                                               \
@@ -158,28 +96,6 @@ Test(report, timings_are_not_called_unjudged) {
   cr_expect(
       shell_holds(s, "m.html", "<title>foldproof: 32 timings (32 of results that held), 3 scaling points</title>"));
   cr_expect(!strstr(s->out, "nothing was judged") && !shell_holds(s, "m.html", "nothing was judged"));
-  shell_close(s);
-}
-
-/* One table of evidence with a filter for each kind of row, and no script; details are folded, but never the answer. */
-Test(report, the_page_folds_its_details) {
-  struct shell *s = shell_open();
-  shell_put(s, "a.jsonl",
-            ENVIRONMENT JUDGED("dull/sum", "run_to_run", "held", ",\"telling\":false")
-                JUDGED("bad/sum", "bounded", "refuted", WRONG) JUDGED("good/sum", "bounded", "held", ""));
-  shell_run(s,
-            "$F report a.jsonl -o a.html; sed -n '/id=\"evidence\"/,/<.section>/p' a.html >e; grep -c '<table' e; "
-            "grep -o 'tr class=\"v [^\"]*' e; for k in $(grep -o 'id=\"show-[a-z]*' e | cut -d- -f2); do "
-            "grep -c \"^#show-$k:checked~. .v:not(.v-$k){display:none}\" a.html; done | tr -d '\\n'");
-  EXPECT_CODE(s, 0);
-  cr_expect_str_eq(s->out, "1\ntr class=\"v v-held v-idle\ntr class=\"v v-refuted\ntr class=\"v v-held\n0111111", "%s",
-                   s->out);
-  shell_run(
-      s,
-      "grep -c '<details>' a.html; grep -c '</details>' a.html; sed -n '/id=\"answer\"/,/<.section>/p' a.html | "
-      "grep -c details; grep -o 'font[-size]*:[0-9.]*[a-z]*' a.html | sed -n 's/.*:\\([0-9.]*\\)pt/\\1/p' | sort -n | "
-      "head -1");
-  cr_expect_str_eq(s->out, "3\n3\n0\n7\n", "all folds are closed, and no print is under 7 pt: %s", s->out);
   shell_close(s);
 }
 
