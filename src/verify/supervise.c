@@ -14,7 +14,6 @@
 
 #include "apart.h"
 #include "asked.h"
-#include "culprit.h"
 #include "footing.h"
 #include "guest_guard.h"
 #include "judges.h"
@@ -56,7 +55,6 @@ static fold_status start_worker(struct supervisor *s) {
   atomic_store(&s->desk->watch.by_twin, false);
   atomic_store(&s->desk->watch.judging, 0);
   atomic_store(&s->desk->unheard, false);
-  s->halted = false;
   s->heard = true;
   pid_t parent = getpid(), child = fold_footing_fork();
   if (child == 0) {
@@ -89,15 +87,6 @@ static bool is_gone(const struct supervisor *s) {
   return waitid(P_PID, (id_t)s->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == s->pid;
 }
 
-/* Whether a signal has halted the worker for as long as a run may take. */
-static bool is_halted(struct supervisor *s) {
-  siginfo_t info = {.si_pid = 0};
-  const bool now = waitid(P_PID, (id_t)s->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == s->pid;
-  if (now && !s->halted) s->halt = fold_limit_until(fold_now() + s->limit);
-  s->halted = now;
-  return now && fold_limit_left(&s->halt) <= 0;
-}
-
 /* Whether the worker does nothing within a trial, but outside its runs: a subject may have left a lock, or spoilt the
  * heap, so that the harness itself waits or runs for ever. */
 static bool is_silent(struct supervisor *s) {
@@ -115,9 +104,8 @@ static bool is_silent(struct supervisor *s) {
 
 /* Whether the worker waits, or runs, for ever. */
 static enum ending find_stuck(struct supervisor *s) {
-  const bool halted = is_halted(s), silent = is_silent(s);
-  if (fold_watch_hangs(&s->desk->watch, &s->patience)) return s->halted ? HALTED : HUNG;
-  return halted ? HALTED : silent ? SILENT : STILL_THERE;
+  if (fold_watch_hangs(&s->desk->watch, &s->patience)) return HUNG;
+  return is_silent(s) ? SILENT : STILL_THERE;
 }
 
 /* Waits for messages, and handles those that have arrived whole. */
@@ -166,8 +154,6 @@ static void describe(const struct supervisor *s, enum ending how, int status, ch
     snprintf(text, 160, "its process sent signal %d (%s) to foldproof, and was killed", s->sent, strsignal(s->sent));
   else if (how == HUNG)
     snprintf(text, 160, "a run did not end within %.0f s, and was killed (see --timeout)", s->limit);
-  else if (how == HALTED)
-    snprintf(text, 160, "a signal halted its process for %.0f s, and it was killed (see --timeout)", s->limit);
   else if (how == SILENT)
     snprintf(text, 160,
              "its process did nothing more between two runs, and was killed: its heap or locks may be spoilt");
@@ -185,7 +171,7 @@ static void describe(const struct supervisor *s, enum ending how, int status, ch
 
 /* The subject that runs when a process ends need not be to blame: an earlier one may have left a thread, a timer, or a
  * spoilt heap. So the trial is run once more, in a process in which nothing else has run. A run that does not end is
- * the subject's own fault (is_own). */
+ * the subject's own fault. */
 static bool deserves_again(const struct supervisor *s) { return !s->again && s->trials > 1; }
 
 /* Names the subjects that ran in the process, at most two. */
@@ -323,9 +309,6 @@ static fold_status conclude(struct supervisor *s, int status) {
   describe(s, SAID_ALL, status, text);
   s->in_trial = false;
   wonder(s, text);
-  if (s->ended_badly[0]) return fold_ok();
-  snprintf(s->ended_badly, sizeof s->ended_badly, "%s", text);
-  memcpy(s->suspects, s->ran, s->job->registry->n * sizeof *s->ran);
   return fold_ok();
 }
 
@@ -346,11 +329,6 @@ static void name_claim(const struct supervisor *s, char text[160]) {
     snprintf(text + used, 160 - used, ", in a run for %s", fold_claims(&n)[claim].name);
 }
 
-/* Whether the subject that ran is certainly to blame: its run did not end. */
-static bool is_own(const struct supervisor *s, enum ending how) {
-  return how == HUNG || (how == HALTED && (atomic_load(&s->desk->watch.turns) & 1));
-}
-
 /* Employs one worker until it ends. *over: it was the last. */
 static fold_status employ(struct supervisor *s, bool *over) {
   char text[160];
@@ -362,7 +340,7 @@ static fold_status employ(struct supervisor *s, bool *over) {
   name_twin(s, text);
   if (how != SAID_ALL) name_claim(s, text);
   if (result.code == FOLD_OK && how == SAID_ALL) result = conclude(s, status);
-  if (result.code == FOLD_OK && how != SAID_ALL && how != STOPPED) result = answer_for(s, text, is_own(s, how));
+  if (result.code == FOLD_OK && how != SAID_ALL && how != STOPPED) result = answer_for(s, text, how == HUNG);
   *over = *s->job->stop || (how == SAID_ALL && !s->ended.lost);
   return result;
 }
@@ -383,10 +361,9 @@ static fold_status open_desk(struct supervisor *s) {
   s->desk = mmap(NULL, sizeof *s->desk, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   s->seconds_lost = calloc(s->job->registry->n + 1, sizeof *s->seconds_lost);
   s->ran = calloc(s->job->registry->n + 1, sizeof *s->ran);
-  s->suspects = calloc(s->job->registry->n + 1, sizeof *s->suspects);
   s->explained = calloc(s->job->registry->n + 1, sizeof *s->explained);
   s->uninformed = calloc(s->job->registry->n + 1, sizeof *s->uninformed);
-  if (s->desk == MAP_FAILED || !s->seconds_lost || !s->ran || !s->suspects || !s->explained || !s->uninformed)
+  if (s->desk == MAP_FAILED || !s->seconds_lost || !s->ran || !s->explained || !s->uninformed)
     return fold_error(FOLD_NO_MEMORY, "not enough memory to start a process");
   if (!s->job->fresh_for) return fold_ok();
   s->fresh = memfd_create("foldproof-fresh", MFD_CLOEXEC);
@@ -407,10 +384,6 @@ static fold_status employ_all(struct supervisor *s) {
 
 /* The failures that no judgement tells. */
 static fold_status what_is_left(const struct supervisor *s) {
-  const struct fold_subject *who = s->ended_badly[0] ? fold_culprit(s->job, &s->cases, s->suspects) : NULL;
-  if (who)
-    return fold_error(FOLD_ENVIRONMENT, "%.60s on %s: after all was judged, at exit or in a destructor: %s", who->name,
-                      fold_engine_name(who->engine), s->ended_badly);
   if (s->riddles == 0) return fold_ok();
   return fold_error(FOLD_ENVIRONMENT,
                     "%zu times a process ended, and the subject under test was not the cause; perhaps an earlier "
@@ -446,7 +419,6 @@ fold_status fold_supervise(const struct fold_job *job, fold_status *riddle) {
   fold_cases_free(&s.cases);
   free(s.seconds_lost);
   free(s.ran);
-  free(s.suspects);
   free(s.explained);
   free(s.uninformed);
   free(s.got);

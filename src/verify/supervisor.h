@@ -14,7 +14,7 @@ struct inbox {
 };
 
 /* Why a worker is not listened to any more. */
-enum ending { STILL_THERE, SAID_ALL, WENT, HUNG, HALTED, SILENT, SPOKE_NONSENSE, STOPPED };
+enum ending { STILL_THERE, SAID_ALL, WENT, HUNG, SILENT, SPOKE_NONSENSE, STOPPED };
 
 struct supervisor {
   const struct fold_job *job;
@@ -43,19 +43,17 @@ struct supervisor {
   uint32_t explains; /* the claim whose refutation the worker explains; FOLD_CLAIMS: it does not */
   double since;      /* when the trial began, a time of fold_now */
   struct fold_patience patience;
-  struct fold_limit halt, silence; /* until when it may be halted by a signal; and neither send nor run anything */
-  bool halted, heard;              /* it is halted; a message has come since the last look */
-  uint64_t turns;                  /* the watch's count at the last look */
-  struct fold_traces traces;       /* of the base run */
-  unsigned char *got;              /* and its results, in a buffer of got_bytes */
+  struct fold_limit silence; /* until when it may neither send nor run anything */
+  bool heard;                /* a message has come since the last look */
+  uint64_t turns;            /* the watch's count at the last look */
+  struct fold_traces traces; /* of the base run */
+  unsigned char *got;        /* and its results, in a buffer of got_bytes */
   size_t got_bytes;
   struct fold_ended ended;
-  int sent;              /* a signal that it, or what it has started, sent to this process; 0: none */
-  fold_status failed;    /* the sink failed, or memory is short: this ends all */
-  char ended_badly[160]; /* how the first worker ended badly after it had said all */
-  size_t *suspects;      /* which subjects had run in it, like `ran` */
-  size_t riddles;        /* how often a process ended for a reason that no judgement gives */
-  char riddle[200];      /* where that was first, and how */
+  int sent;           /* a signal that it, or what it has started, sent to this process; 0: none */
+  fold_status failed; /* the sink failed, or memory is short: this ends all */
+  size_t riddles;     /* how often a process ended for a reason that no judgement gives */
+  char riddle[200];   /* where that was first, and how */
 };
 
 /* supervise_words.c: whether the head of the worker's next message has been read. */
