@@ -48,10 +48,10 @@
     .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .ops = ANY_OP, .order = "rows/par_256", \
     .method = FOLD_PLAIN, .claims = DETERM, .twin = "rows/par_256", .width = workers, .run = fold_host_determ      \
   }
-#define HOST_SUM(id, how, what, function, sequence, text, ...)                                             \
+#define HOST_SUM(id, how, what, sequence, text, ...)                                                       \
   {                                                                                                        \
     .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .ops = SUMS, .order = sequence, \
-    .method = how, .claims = what, .run = function, ##__VA_ARGS__                                          \
+    .method = how, .claims = what, .run = fold_host_summed, ##__VA_ARGS__                                  \
   }
 
 /* A host subject in an order of the table whose results have another dtype. */
@@ -166,13 +166,11 @@ static const struct fold_subject table[] = {
      .claims = ORDERED & ~FOLD_CLAIM(FOLD_TREE), /* the tree depends on the values of the terms */
      .run = fold_host_ordered},
     HOST_ORDER("host/numpy", "NumPy's pairwise summation"),
-    HOST_SUM("host/kahan", FOLD_KAHAN, COMPENSATED, fold_host_kahan, "host/sequential",
-             "sequential with Kahan's compensation"),
-    HOST_SUM("host/neumaier", FOLD_NEUMAIER, COMPENSATED, fold_host_neumaier, "host/sequential",
-             "sequential with Neumaier's compensation"),
-    HOST_SUM("host/float64", FOLD_PLAIN, ORDERED, fold_host_float64, "host/sequential",
-             "sequential in f64, rounded once", .accumulator = FOLD_ALWAYS(FOLD_F64)),
-    HOST_SUM("host/exact", FOLD_EXACT, EXACTLY, fold_host_exact, NULL, "superaccumulator, rounded once"),
+    HOST_SUM("host/kahan", FOLD_KAHAN, COMPENSATED, "host/sequential", "sequential with Kahan's compensation"),
+    HOST_SUM("host/neumaier", FOLD_NEUMAIER, COMPENSATED, "host/sequential", "sequential with Neumaier's compensation"),
+    HOST_SUM("host/float64", FOLD_PLAIN, ORDERED, "host/sequential", "sequential in f64, rounded once",
+             .accumulator = FOLD_ALWAYS(FOLD_F64)),
+    HOST_SUM("host/exact", FOLD_EXACT, EXACTLY, NULL, "superaccumulator, rounded once"),
     HOST_TO("host/sequential_f32", "host/sequential", UP_TO_16_BITS, FOLD_F32, ORDERED,
             "one partial, rising index; the accumulator is the result"),
     HOST_TO("host/sequential_bf16", "host/sequential", 1u << FOLD_F32, FOLD_BF16, ORDERED,
@@ -186,7 +184,7 @@ static const struct fold_subject table[] = {
      .method = FOLD_PLAIN,
      .accumulator = FOLD_OF_TERMS,
      .claims = ORDERED,
-     .run = fold_host_narrow},
+     .run = fold_host_summed},
     {.name = "host/exact_f32",
      .engine = FOLD_HOST,
      .about = "superaccumulator of narrower terms, rounded once to f32",
@@ -195,7 +193,7 @@ static const struct fold_subject table[] = {
      .method = FOLD_EXACT,
      .result = FOLD_ALWAYS(FOLD_F32),
      .claims = EXACTLY,
-     .run = fold_host_exact},
+     .run = fold_host_summed},
     HOST_DOT("dot/sequential", "dot products, rising index, each product rounded"),
     HOST_DOT("dot/sequential_fma", "dot products, rising index, by FMA"),
     HOST_DOT("dot/pairwise", "dot products, a perfect binary tree over rounded products"),

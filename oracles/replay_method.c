@@ -2,7 +2,7 @@
  *
  * Promised: the bits of the methods as they are defined here, whatever computes them. Each operation is done in a format of at
  * least 2p + 2 bits and rounded once to the accumulator, as in replay_wide.c; written from the definitions, apart from the
- * subjects that it judges (kernels/host/compensated.c, accurate.c). With + and - rounded to the accumulator, s = c = +0 at first:
+ * subjects that it judges (kernels/host/accurate.c). With + and - rounded to the accumulator, s = c = +0 at first:
  *
  *   Kahan      y = x - c;  t = s + y;  c = (t - s) - y;  s = t.  The result is s.
  *   Neumaier   t = s + x;  c = c + ((l - t) + m), l the one of s and x that is not the smaller in magnitude, m the other;

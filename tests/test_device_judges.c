@@ -114,11 +114,19 @@ Test(device_judges, runs_are_varied_by_the_plan) {
   varied_expect(&seen.varied, listed, n + 1);
 }
 
+static struct way ran;
+static fold_status run_a_way(const struct fold_subject *declared, const struct fold_call *call) {
+  struct fold_subject subject = *declared;
+  subject.method = ran.method;
+  subject.accumulator = ran.accumulator;
+  return (ran.method == FOLD_PLAIN && ran.accumulator == FOLD_USUAL ? fold_host_ordered : fold_host_summed)(&subject,
+                                                                                                            call);
+}
+
 /* What the method adds up on a device is replayed by the method. */
 Test(device_judges, a_method_is_replayed_as_itself) {
   static char name[] = "normal";
   static const struct way ways[] = {PLAINLY, {FOLD_KAHAN, FOLD_USUAL, FOLD_USUAL}, IN_F64};
-  static fold_run *const runs[] = {fold_host_ordered, fold_host_kahan, fold_host_float64};
   for (size_t m = 0; m < 3; m++)
     for (size_t own = 0; own < 3; own++) {
       struct fold_subject subject = subject_of(OF_A_METHOD);
@@ -131,7 +139,8 @@ Test(device_judges, a_method_is_replayed_as_itself) {
       subject.order = "host/sequential";
       subject.method = ways[own].method;
       subject.accumulator = ways[own].accumulator;
-      method_run = runs[m];
+      ran = ways[m];
+      method_run = run_a_way;
       cr_assert_eq(tally_verify(&registry, NULL, false, &cases, &t).code, FOLD_OK);
       cr_expect_eq(t.last[FOLD_REPLAYS].verdict, m == own ? FOLD_HELD : FOLD_REFUTED, "method %zu as %zu: %s", m, own,
                    t.last[FOLD_REPLAYS].reason);

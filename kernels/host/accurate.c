@@ -1,20 +1,23 @@
-/* accurate.c: sums in another accumulator than the dtype's own: in f64, in the dtype itself, or exact; rounded once to
- * the result. */
+/* accurate.c: sums that are more than additions in the dtype's accumulator: compensated, in f64, in the dtype itself, or
+ * exact; rising index, rounded once to the result.
+ *
+ * Kahan (1965) feeds the last addition's error back into the next term; Neumaier (1974) sums the errors separately and adds
+ * them at the end. Both start at +0. Once a sum is not finite the compensation means nothing (infinity - infinity): it
+ * is set to 0 and stays so, hence the result is what the plain sums give: an infinity, or NaN for a NaN or for both
+ * infinities.
+ */
 #include "bits.h"
 #include "host.h"
 #include "host/instances.h"
 #include "super_round.h"
 
-static double float64_row(const struct fold_subject *subject, const struct fold_call *call, const void *in,
-                          unsigned threads) {
-  (void)subject, (void)threads;
-  return fold_instances_of(call->dtype)->float64(in, call->cols);
-}
-
-static double narrow_row(const struct fold_subject *subject, const struct fold_call *call, const void *in,
+static double summed_row(const struct fold_subject *subject, const struct fold_call *call, const void *in,
                          unsigned threads) {
-  (void)subject, (void)threads;
-  return fold_instances_of(call->dtype)->narrow(in, call->cols);
+  const struct fold_instances *of = fold_instances_of(call->dtype);
+  (void)threads;
+  if (subject->method == FOLD_KAHAN) return of->kahan(in, call->cols);
+  if (subject->method == FOLD_NEUMAIER) return of->neumaier(in, call->cols);
+  return (subject->accumulator == FOLD_OF_TERMS ? of->narrow : of->float64)(in, call->cols);
 }
 
 static double exact_row(const struct fold_subject *subject, const struct fold_call *call, const void *in,
@@ -25,20 +28,8 @@ static double exact_row(const struct fold_subject *subject, const struct fold_ca
   return fold_bits_to_double(result, fold_super_round(call->dtype, &state, result));
 }
 
-static fold_status sums(const struct fold_subject *subject, const struct fold_call *call, fold_host_row *row) {
+fold_status fold_host_summed(const struct fold_subject *subject, const struct fold_call *call) {
   if (call->op != FOLD_SUM) return fold_error(FOLD_UNSUPPORTED, "%s: sums only", subject->name);
-  fold_host_rows(subject, call, row);
+  fold_host_rows(subject, call, subject->method == FOLD_EXACT ? exact_row : summed_row);
   return fold_ok();
-}
-
-fold_status fold_host_float64(const struct fold_subject *subject, const struct fold_call *call) {
-  return sums(subject, call, float64_row);
-}
-
-fold_status fold_host_narrow(const struct fold_subject *subject, const struct fold_call *call) {
-  return sums(subject, call, narrow_row);
-}
-
-fold_status fold_host_exact(const struct fold_subject *subject, const struct fold_call *call) {
-  return sums(subject, call, exact_row);
 }

@@ -4,13 +4,10 @@
 
 #include "subject.h"
 
-fold_run fold_host_ordered;  /* the native replay of subject->order */
-fold_run fold_host_determ;   /* the order of rows/par_256 by subject->width workers, a power of two up to 256 */
-fold_run fold_host_kahan;    /* sums only */
-fold_run fold_host_neumaier; /* sums only */
-fold_run fold_host_float64;  /* sums only */
-fold_run fold_host_narrow;   /* sums only */
-fold_run fold_host_exact;    /* sums only */
+fold_run fold_host_ordered; /* the native replay of subject->order */
+fold_run fold_host_determ;  /* the order of rows/par_256 by subject->width workers, a power of two up to 256 */
+/* Sums by the subject's method; plain ones in its accumulator, which is f64 or the terms' dtype. */
+fold_run fold_host_summed;
 fold_run fold_host_dot_exact;
 
 /* How many threads a call asks for. */
