@@ -2,7 +2,7 @@
 """docs/case-study.md from its text, ci/measured/case-study.md.in, and the records of a study.
 
 docs_case_study.py SOURCE_FOLDER: prints the page. ci/docs.sh puts it in its place. The reference study's own figures stand in
-src/study/study_figures.h, which foldproof study prints too. Tables as in docs_measured.py.
+src/study/figures.h, which foldproof study prints too. Tables as in docs_measured.py.
 """
 import gzip
 import json
@@ -17,7 +17,7 @@ SOURCE = pathlib.Path(sys.argv[1])
 STUDY, FULL, GPU = "host/course.jsonl", "host/study-full.jsonl.gz", "h200/study.jsonl"
 SIZES = (1000, 10000, 100000, 1000000, 10000000, 50000000)
 COLUMNS = {"Sequential": "host/sequential", "Reverse": "host/reverse", "Tree": "host/pairwise", "Sorted": "host/sorted", "NumPy": "host/numpy"}
-HEADER = (SOURCE / "src" / "study" / "study_figures.h").read_text()
+HEADER = (SOURCE / "src" / "study" / "figures.h").read_text()
 
 
 def load(path):

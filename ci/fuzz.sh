@@ -8,11 +8,9 @@ cd "$(dirname "$0")/.."
 export CC=clang ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 ci/setup.sh build-fuzz -Dcuda=disabled -Dmpi=disabled -Dtests=disabled -Doptimization=1 -Db_sanitize=address,undefined \
   -Db_lundef=false -Dc_args=-fsanitize=fuzzer-no-link
-include=(-Ifixtures -Ioracles -Ikernels -Ilibrary)
-for folder in src/*/; do include+=("-I$folder"); done
 for name in "$@"; do
   clang -std=gnu17 -D_GNU_SOURCE -DFOLD_VERSION='"fuzz"' -g -O1 -Werror -fopenmp -ffp-contract=off -fsanitize=fuzzer,address,undefined \
-    "${include[@]}" "tests/fuzz/fuzz_$name.c" build-fuzz/library/libfoldproof.so*.p/*.o -Wl,--start-group build-fuzz/lib*.a -Wl,--end-group -linih -ljansson -lxxhash -lmpfr -lgmp -lm -o "build-fuzz/fuzz_$name"
+    -I. -Isrc -Ilibrary "tests/fuzz/fuzz_$name.c" build-fuzz/library/libfoldproof.so*.p/*.o -Wl,--start-group build-fuzz/lib*.a -Wl,--end-group -linih -ljansson -lxxhash -lmpfr -lgmp -lm -o "build-fuzz/fuzz_$name"
   mkdir -p "build-fuzz/corpus_$name"
   samples=()
   [ ! -d "tests/fuzz/$name" ] || samples+=("tests/fuzz/$name")

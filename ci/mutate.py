@@ -39,7 +39,7 @@ NEAREST = [
     ("oracles/order", "orders host judge bound"), ("oracles/panel", "telling"), ("oracles/sorted", "orders memory telling"), ("oracles/decimal", "fixtures npy"), ("oracles/", "oracle_mutants exact bound judge"),
     ("kernels/host/dot", "host bench_host"), ("kernels/host", "host orders judge"), ("kernels/collective", "collective mutants"), ("src/judge/registry", "registry"), ("src/judge/sweep", "judge guest_claims guests"), ("src/judge/reveal_subject", "reveal reveal_command"), ("src/judge/order_change", "judge order_changes"), ("src/judge/side_rows", "judge order_changes"),
     ("src/judge", "judge memory device rig_world mutants rig command"),
-    ("src/rig/rig_world", "rig_world mutants"), ("src/rig/engine_cuda", "engine_cuda cuda_driver"), ("src/rig/engine_opencl", "opencl"), ("src/rig/cuda_driver", "engine_cuda cuda_driver"), ("src/rig", "rig device judge mutants"), ("src/verify", "judge command mutants"),
+    ("src/rig/world", "rig_world mutants"), ("src/rig/engine_cuda", "engine_cuda cuda_driver"), ("src/rig/engine_opencl", "opencl"), ("src/rig/cuda_driver", "engine_cuda cuda_driver"), ("src/rig", "rig device judge mutants"), ("src/run", "judge command mutants"),
     ("src/command", "command report"), ("src/records", "report command"), ("src/report", "report"), ("src/bench", "bench_figures bench"),
     ("src/guest", "guests guest_claims python"), ("src/reveal", "reveal reveal_command"), ("src/golden", "golden bless"),
     ("fixtures/gen", "generators fixtures"), ("fixtures/", "fixtures npy generators"), ("library", "library"),

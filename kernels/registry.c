@@ -6,19 +6,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collective/collective.h"
-#include "host/host.h"
-#include "subject.h"
+#include "kernels/collective/collective.h"
+#include "kernels/host/host.h"
+#include "model/subject.h"
 
 #ifdef FOLD_HAVE_OPENCL
-#include "opencl/opencl_rows.h"
+#include "kernels/opencl/opencl_rows.h"
 #endif
 #ifdef FOLD_HAVE_CUDA
-#include "cuda/dot/dot.h"
-#include "cuda/exact/exact_device.h"
-#include "cuda/flat/flat.h"
-#include "cuda/peers/peers.h"
-#include "cuda/rows/rows.h"
+#include "kernels/cuda/dot/dot.h"
+#include "kernels/cuda/exact/exact_device.h"
+#include "kernels/cuda/flat/flat.h"
+#include "kernels/cuda/peers/peers.h"
+#include "kernels/cuda/rows/rows.h"
 #endif
 
 #define ANY_DTYPE FOLD_EVERYWHERE

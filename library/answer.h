@@ -2,7 +2,7 @@
 #ifndef FOLD_ANSWER_H
 #define FOLD_ANSWER_H
 
-#include "fold.h"
+#include "base/fold.h"
 
 int fold_answer(fold_status status);
 

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer.h"
-#include "bits.h"
-#include "bound.h"
-#include "evidence.h"
-#include "exact.h"
-#include "judge.h"
-#include "order.h"
-#include "own.h"
+#include "base/bits.h"
+#include "judge/evidence.h"
+#include "judge/judge.h"
+#include "library/answer.h"
+#include "library/own.h"
+#include "oracles/bound.h"
+#include "oracles/exact.h"
+#include "oracles/order.h"
 
 static _Thread_local char last_error[sizeof((fold_status *)0)->text];
 

@@ -5,11 +5,11 @@
  * OpenMP's other threads have the arithmetic of the thread that created them. A forked child has none of these threads,
  * and OpenMP would wait for them there for ever. So they are ended if the caller's arithmetic is not the default, and
  * before a fork. */
-#include "own.h"
+#include "library/own.h"
 
 #include <pthread.h>
 
-#include "footing.h"
+#include "rig/footing.h"
 
 static _Thread_local bool called;
 

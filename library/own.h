@@ -5,7 +5,7 @@
 
 #include <fenv.h>
 
-#include "fold.h"
+#include "base/fold.h"
 
 struct fold_own {
   fenv_t callers;

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer.h"
-#include "environment.h"
 #include "foldproof.h"
-#include "record.h"
+#include "library/answer.h"
+#include "records/record.h"
+#include "run/environment.h"
 
 struct foldproof_records {
   struct fold_records in;

@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer.h"
 #include "foldproof.h"
-#include "guest.h"
-#include "reveal_subject.h"
-#include "turn.h"
+#include "guest/guest.h"
+#include "judge/reveal_subject.h"
+#include "library/answer.h"
+#include "library/turn.h"
 
 struct revealing {
   struct fold_guest guest;

@@ -1,12 +1,12 @@
 /* turn.c: prepares the process for a call that runs subjects, and puts its state back afterwards. */
-#include "turn.h"
+#include "library/turn.h"
 
 #include <fenv.h>
 #include <locale.h>
 #include <pthread.h>
 
-#include "footing.h"
-#include "process_state.h"
+#include "rig/footing.h"
+#include "rig/process_state.h"
 
 /* Oracles and judges need the usual arithmetic and the C locale's numbers, whatever the caller has. The caller's table
  * is given the caller's arithmetic (guest.h). */

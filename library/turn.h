@@ -2,7 +2,7 @@
 #ifndef FOLD_TURN_H
 #define FOLD_TURN_H
 
-#include "fold.h"
+#include "base/fold.h"
 
 /* Does the work with the usual arithmetic and the C locale, and leaves both as they were. BAD_INPUT while other work is
  * being done. */

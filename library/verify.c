@@ -2,11 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer.h"
 #include "foldproof.h"
-#include "record.h"
-#include "runner.h"
-#include "turn.h"
+#include "library/answer.h"
+#include "library/turn.h"
+#include "records/record.h"
+#include "run/runner.h"
 
 /* Copies as much of the options as the caller's version has. */
 static struct foldproof_verify_options read_options(const struct foldproof_verify_options *given) {

@@ -53,8 +53,8 @@
  */
 #include <math.h>
 
-#include "bits.h"
-#include "bound_terms.h"
+#include "base/bits.h"
+#include "oracles/bound_terms.h"
 
 const char *fold_bound_formula(enum fold_method method) {
   switch (method) {

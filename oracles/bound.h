@@ -8,8 +8,8 @@
 
 #include <mpfr.h>
 
-#include "claim.h"
-#include "exact.h"
+#include "model/claim.h"
+#include "oracles/exact.h"
 
 /* The formula of the method's bound as text, for tables and messages. */
 const char *fold_bound_formula(enum fold_method method);

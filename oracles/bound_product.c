@@ -19,7 +19,7 @@
  */
 #include <math.h>
 
-#include "bound_terms.h"
+#include "oracles/bound_terms.h"
 
 bool fold_products_are_exact(const struct fold_bound_terms *t) {
   const struct fold_truth *truth = t->truth;

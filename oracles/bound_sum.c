@@ -25,7 +25,7 @@
  * n u <= 1/10. For n >= 2, u^2 + (7 + 8 u) (1 + 5 u) n u^2 <= 8 n u^2; for n = 1 nothing is rounded. Put
  * |s_n| <= |s| + |s_n - s|.  []
  */
-#include "bound_terms.h"
+#include "oracles/bound_terms.h"
 
 /* P = (S + s) / 2 and N = (S - s) / 2 of the finite terms, from exact numbers, each rounded once; R is the larger. */
 static void set_sides(struct fold_bound_terms *t) {

@@ -2,9 +2,9 @@
 #ifndef FOLD_BOUND_TERMS_H
 #define FOLD_BOUND_TERMS_H
 
-#include "bits.h"
-#include "bound.h"
-#include "order.h"
+#include "base/bits.h"
+#include "oracles/bound.h"
+#include "oracles/order.h"
 
 /* Enough for n u and n^2 u^2 of any 64-bit n; each result is rounded outward, so no claim rests on this number. */
 #define FOLD_BOUND_BITS 128

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exact.h"
+#include "oracles/exact.h"
 
 /* About a million decimal digits. */
 #define FOLD_DECIMAL_BITS 3400000

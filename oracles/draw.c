@@ -5,8 +5,8 @@
  */
 #include <stdlib.h>
 
-#include "canonical.h"
-#include "split.h"
+#include "oracles/canonical.h"
+#include "oracles/split.h"
 
 #define MOST_TERMS 4096
 
@@ -34,7 +34,7 @@ static int join(struct drawing *c, int a, int b) {
 #define PLACE(c, k) (c)->place[k]
 #define SWEEP
 #define NAME(x) x##_drawing
-#include "orders.inc"
+#include "oracles/orders.inc"
 
 /* Recurses to the height of the tree: at most MOST_TERMS calls. */
 static void write_text(const struct drawing *c, int node, FILE *out) {

@@ -1,6 +1,6 @@
 /* error.c: how far a result is from the exact one: what judges and the study measure. */
-#include "bits.h"
-#include "exact.h"
+#include "base/bits.h"
+#include "oracles/exact.h"
 
 void fold_truth_error(mpfr_t error, const struct fold_truth *truth, enum fold_dtype dtype, uint64_t got) {
   mpfr_t other;

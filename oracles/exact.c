@@ -17,13 +17,13 @@
  *
  * Memory beside the input: some superaccumulators and their bins (fold_super_add_parallel), whatever n is.
  */
-#include "exact.h"
+#include "oracles/exact.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "bits.h"
-#include "truth.h"
+#include "base/bits.h"
+#include "oracles/truth.h"
 
 void fold_truth_init(struct fold_truth *truth) {
   memset(truth, 0, sizeof *truth);

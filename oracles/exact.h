@@ -9,9 +9,9 @@
 #include <limits.h>
 #include <mpfr.h>
 
-#include "fold.h"
-#include "problem.h"
-#include "super.h"
+#include "base/fold.h"
+#include "model/problem.h"
+#include "oracles/super.h"
 
 /* The truth about one row. Init before use; free after. */
 struct fold_truth {

@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 
-#include "bits.h"
-#include "super_dot.h"
-#include "truth.h"
+#include "base/bits.h"
+#include "oracles/super_dot.h"
+#include "oracles/truth.h"
 
 static fold_status exact_dot(const struct fold_terms *terms, unsigned threads, struct fold_truth *truth) {
   struct fold_super_dot *state = calloc(1, sizeof *state);

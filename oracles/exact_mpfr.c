@@ -9,8 +9,8 @@
  */
 #include <stdlib.h>
 
-#include "bits.h"
-#include "truth.h"
+#include "base/bits.h"
+#include "oracles/truth.h"
 
 #define CHUNK 512
 

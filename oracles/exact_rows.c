@@ -6,9 +6,9 @@
 #include <omp.h>
 #include <string.h>
 
-#include "bits.h"
-#include "super_round.h"
-#include "truth.h"
+#include "base/bits.h"
+#include "oracles/super_round.h"
+#include "oracles/truth.h"
 
 static uint64_t sum_of(const struct fold_call *call, const void *row, enum fold_dtype to, unsigned threads) {
   struct fold_super sum;

@@ -1,8 +1,8 @@
 /* extreme.c: the largest or smallest term of a row, in the order in which -0 is just below +0. By the patterns alone, so that no
  * state of the arithmetic matters.
  */
-#include "bits.h"
-#include "truth.h"
+#include "base/bits.h"
+#include "oracles/truth.h"
 
 /* Ranks rise as the numbers do: the bits of negative ones are inverted, and the sign bit of others is set. The minimum is the
  * maximum of the negated terms. */

@@ -4,9 +4,9 @@
  */
 #include <stdlib.h>
 
-#include "canonical.h"
-#include "fingerprint.h"
-#include "split.h"
+#include "oracles/canonical.h"
+#include "oracles/fingerprint.h"
+#include "oracles/split.h"
 
 struct places {
   const uint32_t *place;
@@ -20,7 +20,7 @@ struct places {
 #define PLACE(c, k) (c)->place[k]
 #define SWEEP
 #define NAME(x) x##_print
-#include "orders.inc"
+#include "oracles/orders.inc"
 
 fold_status fold_order_fingerprint(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
                                    uint64_t *fingerprint) {

@@ -5,8 +5,8 @@
  */
 #include <omp.h>
 
-#include "canonical.h"
-#include "split.h"
+#include "oracles/canonical.h"
+#include "oracles/split.h"
 
 /* With fewer leaves a parallel region costs more than it saves. */
 #define SERIAL_LEAVES (UINT64_C(1) << 24)
@@ -25,7 +25,7 @@ static uint64_t join(uint64_t a, uint64_t b) {
 #define PLACE(c, k) (k)
 #define SWEEP
 #define NAME(x) x##_height
-#include "orders.inc"
+#include "oracles/orders.inc"
 
 fold_status fold_order_height(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
                               uint64_t *height) {

@@ -6,8 +6,8 @@
  */
 #include <omp.h>
 
-#include "bits.h"
-#include "exact.h"
+#include "base/bits.h"
+#include "oracles/exact.h"
 
 /* With fewer terms a parallel region costs more than it saves. */
 #define BLOCK_TERMS 65536

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "bits.h"
+#include "base/bits.h"
 
 /* Conversions by the C type of an element in memory: from memory to the accumulator, and back with one rounding. */
 #define FOLD_LOAD_uint16_t(name, x) fold_widen(fold_format_##name(), x)
@@ -30,7 +30,7 @@ typedef double fold_wide_F64;
   typedef fold_wide_##WIDE fold_wide_##name;                                                                      \
   static inline fold_wide_##name fold_load_##name(fold_element_##name x) { return FOLD_LOAD_##element(name, x); } \
   static inline fold_element_##name fold_put_##name(fold_wide_##name x) { return FOLD_PUT_##element(name, x); }
-#include "dtype.def"
+#include "base/dtype.def"
 
 #define FOLD_JOIN_sum(a, b) ((a) + (b))
 #define FOLD_JOIN_prod(a, b) ((a) * (b))

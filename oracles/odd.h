@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "bits.h"
+#include "base/bits.h"
 
 /* a + b: by TwoSum (Knuth), whose error is exact. */
 static inline __float128 fold_odd_sum(__float128 a, __float128 b) {

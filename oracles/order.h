@@ -14,8 +14,8 @@
 
 #include <stdio.h>
 
-#include "claim.h"
-#include "fold.h"
+#include "base/fold.h"
+#include "model/claim.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,7 +23,7 @@ extern "C" {
 
 enum fold_order_kind {
 #define FOLD_ORDER_KIND(TAG, ...) FOLD_ORDER_##TAG,
-#include "orders.def"
+#include "oracles/orders.def"
 };
 
 /* How a term that is a product of two factors is computed. */

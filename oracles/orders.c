@@ -1,15 +1,15 @@
 /* orders.c: the orders of orders.def, and how each cuts a row into parts. What they mean is orders.inc. */
-#include "order.h"
+#include "oracles/order.h"
 
 #include <string.h>
 
-#include "canonical.h"
-#include "split.h"
+#include "oracles/canonical.h"
+#include "oracles/split.h"
 
 static const struct fold_order table[] = {
 #define FOLD_ORDER_ROW(name, formula, KIND, width, limit, PRODUCT) \
   {name, formula, FOLD_ORDER_##KIND, width, limit, FOLD_##PRODUCT##_PRODUCT},
-#include "orders.def"
+#include "oracles/orders.def"
 };
 
 const struct fold_order *fold_orders(size_t *n) {

@@ -1,10 +1,10 @@
 /* panel.c: see panel.h. */
-#include "panel.h"
+#include "oracles/panel.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
+#include "base/bits.h"
 
 static const struct fold_order of_short[] = {
     {.name = "sequential", .kind = FOLD_ORDER_SEQUENTIAL},

@@ -10,7 +10,7 @@
 #ifndef FOLD_PANEL_H
 #define FOLD_PANEL_H
 
-#include "order.h"
+#include "oracles/order.h"
 
 #ifdef __cplusplus
 extern "C" {

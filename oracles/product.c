@@ -15,9 +15,9 @@
  * NaN whichever comes first (a product that is zero stays zero until then, and an infinite one infinite), and the
  * sign is the parity of the signs. The policy for a product is just that.
  */
-#include "truth.h"
+#include "oracles/truth.h"
 
-#include "bits.h"
+#include "base/bits.h"
 
 static void set_term(mpfr_t term, enum fold_dtype dtype, const void *in, size_t i) {
   mpfr_set_d(term, fold_bits_to_double(dtype, fold_bits_load(dtype, in, i)), MPFR_RNDN); /* 53 bits: exact */

@@ -6,8 +6,8 @@
 #include <omp.h>
 #include <stdlib.h>
 
-#include "bits.h"
-#include "split.h"
+#include "base/bits.h"
+#include "oracles/split.h"
 
 /* With fewer elements a parallel region costs more than it saves. */
 #define SERIAL_ELEMENTS 65536
@@ -64,7 +64,7 @@ fold_status fold_rows_replay(const struct fold_order *order, struct fold_arithme
 fold_status fold_order_replay_to(const struct fold_order *order, const struct fold_call *call, enum fold_dtype result) {
   static fold_row_run *const *const rows[FOLD_DTYPES] = {
 #define FOLD_DTYPE(TAG, name, ...) fold_rows_##name,
-#include "dtype.def"
+#include "base/dtype.def"
   };
   unsigned threads = call->launch.threads ? call->launch.threads : (unsigned)omp_get_max_threads();
   struct fold_arithmetic how = fold_arithmetic_of(FOLD_PLAIN, call->dtype);

@@ -3,26 +3,26 @@
  * Promised: a product is one multiplication of the accumulator, or part of one FMA, whether the machine has an instruction for it or
  * the C library computes it. Factors of narrower dtypes are widened, which is exact.
  */
-#include "split.h"
+#include "oracles/split.h"
 
 #define FOLD_DTYPE(TAG, name, ...) \
   extern fold_row_run fold_row_rounded_##name, fold_row_fused_##name, fold_row_fma_##name;
-#include "dtype.def"
+#include "base/dtype.def"
 
 static fold_row_run *const rounded[FOLD_DTYPES] = {
 #define FOLD_DTYPE(TAG, name, ...) fold_row_rounded_##name,
-#include "dtype.def"
+#include "base/dtype.def"
 };
 
 fold_row_run *const fold_rows_fused[FOLD_DTYPES] = {
 #define FOLD_DTYPE(TAG, name, ...) fold_row_fused_##name,
-#include "dtype.def"
+#include "base/dtype.def"
 };
 
 #ifdef __x86_64__
 static fold_row_run *const by_instruction[FOLD_DTYPES] = {
 #define FOLD_DTYPE(TAG, name, ...) fold_row_fma_##name,
-#include "dtype.def"
+#include "base/dtype.def"
 };
 
 static fold_row_run *fused_here(enum fold_dtype dtype) {

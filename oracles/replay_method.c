@@ -12,9 +12,9 @@
  */
 #include <math.h>
 
-#include "bits.h"
-#include "order.h"
-#include "split.h"
+#include "base/bits.h"
+#include "oracles/order.h"
+#include "oracles/split.h"
 
 /* A running sum: what a method keeps between terms. */
 struct sum {

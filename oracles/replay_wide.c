@@ -7,10 +7,10 @@
  */
 #include <math.h>
 
-#include "bits.h"
-#include "canonical.h"
-#include "odd.h"
-#include "split.h"
+#include "base/bits.h"
+#include "oracles/canonical.h"
+#include "oracles/odd.h"
+#include "oracles/split.h"
 
 struct wide {
   enum fold_dtype dtype, accumulator;
@@ -83,7 +83,7 @@ static double take(const struct wide *c, double a, size_t i) {
 #define PLACE(c, k) (c)->place[k]
 #define SWEEP
 #define NAME(x) x##_wide
-#include "orders.inc"
+#include "oracles/orders.inc"
 
 double fold_rows_wide(const struct fold_row *row) {
   const bool fused = row->other && row->order->product == FOLD_FUSED_PRODUCT;

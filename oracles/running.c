@@ -9,9 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bits.h"
-#include "canonical.h"
-#include "split.h"
+#include "base/bits.h"
+#include "oracles/canonical.h"
+#include "oracles/split.h"
 
 /* A partial sum as the accumulator holds it; `some` is false for the starting zero. */
 struct partial {
@@ -49,7 +49,7 @@ static struct partial join(struct running *c, struct partial a, struct partial b
 #define PLACE(c, k) (c)->place[k]
 #define SWEEP
 #define NAME(x) x##_running
-#include "orders.inc"
+#include "oracles/orders.inc"
 
 static double outward(const struct running *c) {
   double unit = ldexp(1, -fold_format_of(c->wide).precision);

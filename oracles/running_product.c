@@ -14,9 +14,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bits.h"
-#include "canonical.h"
-#include "split.h"
+#include "base/bits.h"
+#include "oracles/canonical.h"
+#include "oracles/split.h"
 
 _Static_assert(LDBL_MANT_DIG >= 64 && LDBL_MIN_EXP <= -16000, "a long double wider than a double");
 #define FLOOR 0x1p-16000L
@@ -69,7 +69,7 @@ static struct partial join(const struct product *c, struct partial a, struct par
 #define PLACE(c, k) (c)->place[k]
 #define SWEEP
 #define NAME(x) x##_product
-#include "orders.inc"
+#include "oracles/orders.inc"
 
 fold_status fold_order_running_product(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
                                        struct fold_running_product *running) {

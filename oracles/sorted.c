@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "fingerprint.h"
-#include "split.h"
+#include "base/bits.h"
+#include "oracles/fingerprint.h"
+#include "oracles/split.h"
 
 #define INSERTION_TERMS 48
 #define WIDE_TERMS 4096 /* from this length on, fewer passes with more bits a digit are faster */

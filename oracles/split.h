@@ -7,7 +7,7 @@
 #ifndef FOLD_SPLIT_H
 #define FOLD_SPLIT_H
 
-#include "order.h"
+#include "oracles/order.h"
 
 #define FOLD_PARTS 4096     /* no order has more: 32 KiB of partials in f64 */
 #define FOLD_LANES 4096     /* partials that FOLD_ORDER_SHUFFLE holds at once: 16 KiB of f32 stay in the first cache */
@@ -53,7 +53,7 @@ typedef double fold_row_run(const struct fold_row *row);
 
 /* Native, for each dtype and operation (replay.inc). */
 #define FOLD_DTYPE(TAG, name, ...) extern fold_row_run *const fold_rows_##name[FOLD_OPS];
-#include "dtype.def"
+#include "base/dtype.def"
 
 /* Native, for products of two factors, in dtype.def's accumulator (replay_dot.c). */
 fold_row_run fold_rows_dot;

@@ -3,7 +3,7 @@
  * Everything is integer arithmetic on limbs, so no word depends on how the terms were split or ordered.
  * `other_than_negative_zero` is 0 or 1 in a normalised state.
  */
-#include "super.h"
+#include "oracles/super.h"
 
 #include <assert.h>
 #include <omp.h>

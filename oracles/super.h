@@ -8,7 +8,7 @@
 #ifndef FOLD_SUPER_H
 #define FOLD_SUPER_H
 
-#include "fold.h"
+#include "base/fold.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,7 +30,7 @@ struct fold_super {
 static inline FOLD_HD int fold_super_limbs(enum fold_dtype dtype) {
   switch (dtype) {
 #define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, emin, emax, infinities, limbs, ...) FOLD_CASE(TAG, limbs)
-#include "dtype.def"
+#include "base/dtype.def"
     case FOLD_DTYPES: break;
   }
   return 0;
@@ -38,7 +38,7 @@ static inline FOLD_HD int fold_super_limbs(enum fold_dtype dtype) {
 static inline FOLD_HD int fold_super_base(enum fold_dtype dtype) {
   switch (dtype) {
 #define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, emin, ...) FOLD_CASE(TAG, emin - precision + 1)
-#include "dtype.def"
+#include "base/dtype.def"
     case FOLD_DTYPES: break;
   }
   return 0;

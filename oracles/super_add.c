@@ -10,9 +10,9 @@
 #include <xmmintrin.h>
 #endif
 
-#include "bits.h"
-#include "super_bins.h"
-#include "super_extract.h"
+#include "base/bits.h"
+#include "oracles/super_bins.h"
+#include "oracles/super_extract.h"
 
 enum {
   WORTH_COUNTING = 256, /* bytes: fewer are added one by one */
@@ -55,7 +55,7 @@ static void add_singly(enum fold_dtype dtype, const void *in, size_t n, struct f
   case FOLD_##TAG:                         \
     add_each(FOLD_##TAG, in, n, sum, abs); \
     break;
-#include "dtype.def"
+#include "base/dtype.def"
     case FOLD_DTYPES: break;
   }
 }

@@ -19,11 +19,11 @@
  * narrow dtypes. A set of f64 is larger than a first cache, so that a second one is used where it pays alone (measured:
  * with one set, all exponents take 0.6 of the time, and one exponent 1.9 times as long).
  */
-#include "super_bins.h"
+#include "oracles/super_bins.h"
 
 #include <string.h>
 
-#include "bits.h"
+#include "base/bits.h"
 
 #define LINE 64 /* bytes of a cache line */
 
@@ -126,7 +126,7 @@ static void fill(struct fold_bins *bins, enum fold_dtype dtype, const unsigned c
   use_sets(bins, fold_bins_are_wide(dtype) && alike(in, n) ? 2 : 1);
   switch (dtype) {
 #define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, ...) FOLD_FILL(TAG, element, precision - 1)
-#include "dtype.def"
+#include "base/dtype.def"
     case FOLD_DTYPES: break;
   }
 }
@@ -213,7 +213,7 @@ void fold_bins_empty(struct fold_bins *bins, enum fold_dtype dtype, struct fold_
   switch (dtype) {
 #define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, ...) \
   FOLD_EMPTY(TAG, ((uint64_t)1 << (bits - precision)) - 1, precision - 1)
-#include "dtype.def"
+#include "base/dtype.def"
     case FOLD_DTYPES: break;
   }
 }

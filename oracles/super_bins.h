@@ -3,7 +3,7 @@
 #ifndef FOLD_SUPER_BINS_H
 #define FOLD_SUPER_BINS_H
 
-#include "super.h"
+#include "oracles/super.h"
 
 /* The most terms that bins may hold: super_bins.c derives it. */
 #define FOLD_BINS_MOST ((size_t)1 << 18)

@@ -8,15 +8,15 @@
  *   e > 1000            both factors are above 2^-25, for none reaches 2^1024; each is multiplied by 2^-550, exactly: the products
  *                       lie between 2^-100 and 2^948.
  */
-#include "super_dot.h"
+#include "oracles/super_dot.h"
 
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "exact.h"
+#include "base/bits.h"
+#include "oracles/exact.h"
 
 enum { BLOCK = 1024, SERIAL_TERMS = 65536, SCALE = 1100, LEAST = -900, MOST = 1000 };
 

@@ -10,7 +10,7 @@
 
 #include <mpfr.h>
 
-#include "super.h"
+#include "oracles/super.h"
 
 enum { FOLD_DOT_SCALES = 3 };
 

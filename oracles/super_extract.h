@@ -4,7 +4,7 @@
 #ifndef FOLD_SUPER_EXTRACT_H
 #define FOLD_SUPER_EXTRACT_H
 
-#include "super.h"
+#include "oracles/super.h"
 
 #define FOLD_EXTRACT_LEVELS 3
 #define FOLD_EXTRACT_BITS 52              /* from a level's unit to the next one's */

@@ -13,7 +13,7 @@
 #define WHERE_NEGATIVE(x) (words)((signs)(x) < 0)
 #define ADD_WHERE(where, to, x) ((to) + ((x) & (where)))
 #define OR_DIFFERENCE(to, a, b) ((to) | ((a) ^ (b)))
-#include "super_extract.inc"
+#include "oracles/super_extract.inc"
 
 /* Clang 14 does not know f16c by __builtin_cpu_supports. */
 static bool runs_here(void) {

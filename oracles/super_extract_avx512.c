@@ -13,7 +13,7 @@
 #define WHERE_NEGATIVE(x) _mm512_movepi64_mask((__m512i)(x))
 #define ADD_WHERE(where, to, x) (words) _mm512_mask_add_epi64((__m512i)(to), where, (__m512i)(to), (__m512i)(x))
 #define OR_DIFFERENCE(to, a, b) (words) _mm512_ternarylogic_epi64((__m512i)(to), (__m512i)(a), (__m512i)(b), 0xf6)
-#include "super_extract.inc"
+#include "oracles/super_extract.inc"
 
 static bool runs_here(void) { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"); }
 const struct fold_extractor fold_extractor_avx512 = {"avx512", runs_here, PASSES(sum), PASSES(both)};

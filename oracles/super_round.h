@@ -7,8 +7,8 @@
 #ifndef FOLD_SUPER_ROUND_H
 #define FOLD_SUPER_ROUND_H
 
-#include "bits.h"
-#include "super.h"
+#include "base/bits.h"
+#include "oracles/super.h"
 
 /* Loops over limbs have no early exit, so that a device loads many limbs at a time. */
 #ifdef __CUDA_ARCH__

@@ -4,7 +4,7 @@
 #ifndef FOLD_TRUTH_H
 #define FOLD_TRUTH_H
 
-#include "exact.h"
+#include "oracles/exact.h"
 
 /* The most significant bits of an exact product that are held; past it the product is enclosed. */
 #define FOLD_PRODUCT_BITS 65536

@@ -1,5 +1,5 @@
 /* main.c: the command foldproof over the registry of all kernels. */
-#include "command.h"
+#include "command/command.h"
 
 int main(int argc, char **argv) {
   struct fold_registry registry;

@@ -15,7 +15,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include "rig.h"
+#include "rig/rig.h"
 
 /* glibc's own names */
 long __sysconf(int name);

@@ -2,7 +2,7 @@
 #ifndef FOLD_ARITHMETICS_H
 #define FOLD_ARITHMETICS_H
 
-#include "subject.h"
+#include "model/subject.h"
 
 struct way {
   enum fold_method method;

@@ -16,9 +16,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "bits.h"
+#include "base/bits.h"
 #include "foldproof.h"
-#include "super.h"
+#include "oracles/super.h"
 
 #define ROUNDS 11
 #define CEILING 1.8 /* two threads are judged only where two plain loops gain as much */

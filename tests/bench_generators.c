@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "generator.h"
+#include "fixtures/generator.h"
 
 #define FOLD_NORMAL_FLOOR 100.0
 

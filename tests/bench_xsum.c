@@ -14,11 +14,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "bits.h"
-#include "exact.h"
+#include "base/bits.h"
+#include "fixtures/generator.h"
 #include "foldproof.h"
-#include "generator.h"
-#include "super_extract.h"
+#include "oracles/exact.h"
+#include "oracles/super_extract.h"
 #include "xsum.h"
 
 enum { ROUNDS = 15, LEAST_TERMS = 2000000 /* of a timed stretch */, MOST_WAYS = 9 };

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collective/comm.h"
+#include "kernels/collective/comm.h"
 #include "mutants.h"
 
 static bool is_culprit(const struct fold_call *call) { return call->comm->rank == 1; }

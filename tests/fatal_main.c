@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "command.h"
-#include "host/host.h"
+#include "command/command.h"
+#include "kernels/host/host.h"
 
 static fold_status sums(const struct fold_call *call) {
   return fold_host_ordered(fold_subject_find("host/sequential", FOLD_HOST), call);

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bits.h"
-#include "generator.h"
+#include "base/bits.h"
+#include "fixtures/generator.h"
 
 #define TELL(wrong, ...)                               \
   do {                                                 \

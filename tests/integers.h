@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bits.h"
-#include "super.h"
+#include "base/bits.h"
+#include "oracles/super.h"
 
 static inline uint64_t next_word(uint64_t *state) { /* SplitMix64 (Steele, Lea, Flood 2014) */
   uint64_t z = *state += 0x9e3779b97f4a7c15u;

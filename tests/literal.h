@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "bits.h"
+#include "base/bits.h"
 #include "tally.h"
 
 /* One row of literal f32 patterns; `room` holds what the case points to. */

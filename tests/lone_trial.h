@@ -7,9 +7,9 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "bits.h"
-#include "generator.h"
-#include "judge.h"
+#include "base/bits.h"
+#include "fixtures/generator.h"
+#include "judge/judge.h"
 
 enum { MOST_CALLS = 400, MOST_ROWS = 8 };
 static struct {

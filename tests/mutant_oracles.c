@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bits.h"
+#include "base/bits.h"
 
 static fold_status right(enum fold_dtype dtype, const void *in, size_t n, struct fold_truth *truth) {
   return fold_oracle_exact(dtype, FOLD_SUM, in, n, 1, truth);

@@ -3,8 +3,8 @@
 #ifndef MUTANT_ORACLES_H
 #define MUTANT_ORACLES_H
 
-#include "exact.h"
-#include "generator.h"
+#include "fixtures/generator.h"
+#include "oracles/exact.h"
 
 /* A sum's truth, as fold_oracle_exact gives it. */
 typedef fold_status mutant_oracle(enum fold_dtype dtype, const void *in, size_t n, struct fold_truth *truth);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "judge.h"
+#include "judge/judge.h"
 
 static const struct mutant_class classes[] = {
     {"terms", "terms lost, taken twice or met in another order",

@@ -8,10 +8,10 @@
 #ifndef MUTANTS_H
 #define MUTANTS_H
 
-#include "bits.h"
-#include "host/host.h"
-#include "native.h"
-#include "subject.h"
+#include "base/bits.h"
+#include "kernels/host/host.h"
+#include "model/subject.h"
+#include "oracles/native.h"
 
 struct fold_mutant {
   struct fold_subject subject;

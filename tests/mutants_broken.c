@@ -1,5 +1,5 @@
 /* mutants_broken.c: subjects that fail instead of computing: their claims are neither held nor refuted, but broken. */
-#include "judge.h"
+#include "judge/judge.h"
 #include "mutants.h"
 
 static fold_status environment(const struct fold_subject *subject, const struct fold_call *call) {

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "exact.h"
 #include "mutants_row.h"
+#include "oracles/exact.h"
 
 typedef float dot_row(const fold_element_f32 *x, const fold_element_f32 *y, size_t n);
 

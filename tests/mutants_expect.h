@@ -4,7 +4,7 @@
 #define MUTANTS_EXPECT_H
 
 #include "mutants.h"
-#include "runner.h"
+#include "run/runner.h"
 
 /* The cases that `globs` name in the default set, or else in tests/mutants.ini; if there are none, the test fails. */
 void expect_cases(const char *globs, struct fold_cases *cases);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "command/command.h"
 #include "mutants.h"
 
 static int list_faults(void) {

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "mutants_row.h"
-#include "super.h"
-#include "exact.h"
+#include "oracles/exact.h"
+#include "oracles/super.h"
 
 static float flushed(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; }
 

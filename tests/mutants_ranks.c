@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/collective.h"
-#include "collective/parts.h"
-#include "exact.h"
+#include "kernels/collective/collective.h"
+#include "kernels/collective/parts.h"
 #include "mutants_row.h"
+#include "oracles/exact.h"
 
 /* Vectors: everybody's elements on every rank, rank by rank; freed by the caller. */
 static fold_status gather_all(const struct fold_call *call, float **all) {

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bits.h"
-#include "fingerprint.h"
+#include "base/bits.h"
+#include "oracles/fingerprint.h"
 
 struct row {
   enum fold_dtype dtype;

@@ -5,7 +5,7 @@
 #ifndef NAIVE_H
 #define NAIVE_H
 
-#include "order.h"
+#include "oracles/order.h"
 
 /* A partial: its value in the accumulator, and its tree. `some` is false for a starting zero. */
 struct naive {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "noted_sums.h"
-#include "reveal.h"
+#include "reveal/reveal.h"
 
 /* The parents of nodes, as far as they are known; NULL: nobody asks. */
 static struct { uint32_t *parent, nodes; } noted;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tree.h"
+#include "reveal/tree.h"
 
 /* A term or a sum, and its node of the tree. */
 struct value {

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bits.h"
-#include "bound.h"
+#include "base/bits.h"
+#include "oracles/bound.h"
 
 static int fail(const char *what) {
   fprintf(stderr, "numpy_dot: %s\n", what);

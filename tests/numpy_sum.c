@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "order.h"
+#include "oracles/order.h"
 
 static int fail(const char *what) {
   fprintf(stderr, "numpy_sum: %s\n", what);

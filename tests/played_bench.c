@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "command.h"
+#include "bench/bench.h"
+#include "command/command.h"
 
 static fold_status never(const struct fold_subject *subject, const struct fold_call *call) {
   (void)call;

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "collective/collective.h"
-#include "collective/parts.h"
-#include "command.h"
-#include "rank_clock.h"
+#include "base/bits.h"
+#include "bench/rank_clock.h"
+#include "command/command.h"
+#include "kernels/collective/collective.h"
+#include "kernels/collective/parts.h"
 
 /* What lasts as long as nobody says: a share that leaves everything out, a read of the nearest cache. */
 static const double at_least = 1e-6;

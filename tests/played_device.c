@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "bits.h"
-#include "rig_private.h"
+#include "base/bits.h"
+#include "rig/private.h"
 
 /* The system's own, for starve.h takes the others' place: a device's memory is never short with the host's. */
 void *__real_mmap64(void *at, size_t n, int access, int flags, int file, off_t offset);

@@ -6,8 +6,8 @@
 #ifndef PLAYED_DEVICE_H
 #define PLAYED_DEVICE_H
 
-#include "engine.h"
-#include "rig.h"
+#include "model/engine.h"
+#include "rig/rig.h"
 #include "varied.h"
 
 enum { MOST = 16, QUEUE = 64, POISON = 0xa5 };

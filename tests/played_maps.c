@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bits.h"
-#include "collective/collective.h"
-#include "command.h"
-#include "exact.h"
-#include "fingerprint.h"
+#include "base/bits.h"
+#include "command/command.h"
+#include "kernels/collective/collective.h"
+#include "oracles/exact.h"
+#include "oracles/fingerprint.h"
 
 #define BODY(name) static fold_status name(const struct fold_subject *subject, const struct fold_call *call)
 

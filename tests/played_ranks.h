@@ -2,8 +2,8 @@
 #ifndef PLAYED_RANKS_H
 #define PLAYED_RANKS_H
 
+#include "ranks/world.h"
 #include "varied.h"
-#include "world.h"
 
 enum { RANKS = 3, ROWS = 3, MOST_ROWS = 40, COLS = 8, ROOM = 64 };
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "collective/collective.h"
-#include "command.h"
+#include "base/bits.h"
+#include "command/command.h"
+#include "kernels/collective/collective.h"
 
 #define BODY(name) static fold_status name(const struct fold_subject *subject, const struct fold_call *call)
 

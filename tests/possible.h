@@ -3,8 +3,8 @@
 #ifndef FOLD_POSSIBLE_H
 #define FOLD_POSSIBLE_H
 
-#include "bits.h"
-#include "bound.h"
+#include "base/bits.h"
+#include "oracles/bound.h"
 
 /* What was seen, so that a test that tries nothing fails. */
 struct seen {

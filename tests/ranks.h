@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "world.h"
+#include "ranks/world.h"
 
 static inline void ranks_environment(void) {
   if (geteuid() == 0) {

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bits.h"
+#include "base/bits.h"
 
 enum sample_kind {
   SAMPLE_CANCELLING, /* wide exponents; the second half subtracts the first half again, in another order */

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fold.h"
+#include "base/fold.h"
 
 struct scratch {
   char folder[64], path[384];

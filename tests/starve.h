@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "fold.h"
+#include "base/fold.h"
 
 enum { STARVE_MOST = 1 << 14, STARVE_GUARD = 16, STARVE_GUARD_BYTE = 0xc7, STARVE_NEW_BYTE = 0xa9 };
 static struct {

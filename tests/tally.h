@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "generator.h"
-#include "runner.h"
+#include "fixtures/generator.h"
+#include "run/runner.h"
 
 struct tally {
   size_t count[FOLD_CLAIMS][FOLD_VERDICTS];

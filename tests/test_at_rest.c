@@ -1,6 +1,6 @@
 /* test_at_rest.c: a thread that waits in any way is at rest if it has no time limit, and is not if it has one, however
  * far off. */
-#include "at_rest.h"
+#include "rig/at_rest.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

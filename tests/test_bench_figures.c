@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "bench_world.h"
-#include "probe_messages.h"
+#include "bench/bench.h"
+#include "bench/probe_messages.h"
+#include "bench/world.h"
 
 static const struct fold_subject vectors = {.name = "v", .engine = FOLD_MPI, .vector = true};
 static const struct fold_subject sums = {.name = "s", .engine = FOLD_MPI};

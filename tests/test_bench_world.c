@@ -6,8 +6,8 @@
 
 #include "shell.h"
 
-#include "bench_world.h"
-#include "probe_messages.h"
+#include "bench/probe_messages.h"
+#include "bench/world.h"
 
 /* Three ranks: the fewest where an order matters. */
 static const char world[] = "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 FOLDPROOF_RANKS=3; ";

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <mpfr.h>
 
-#include "bits.h"
+#include "base/bits.h"
 
 #define TELL(wrong, ...)                               \
   do {                                                 \

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "arithmetics.h"
-#include "bound.h"
 #include "integers.h"
+#include "oracles/bound.h"
 
 /* The accumulator's arithmetic, one rounding each (-ffp-contract=off, SSE). */
 static float plain(const float *x, size_t n) {

@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "arithmetics.h"
-#include "bound.h"
 #include "integers.h"
+#include "oracles/bound.h"
 
 enum { MOST = 40 };
 

@@ -5,12 +5,12 @@
 #include <signal.h>
 #include <sys/socket.h>
 
-#include "collective/collective.h"
-#include "collective/parts.h"
 #include "integers.h"
+#include "kernels/collective/collective.h"
+#include "kernels/collective/parts.h"
 #include "mutants.h"
 #include "ranks.h"
-#include "rig.h"
+#include "rig/rig.h"
 
 /* Cuts rise from 0 to n, at multiples of the grain, and no rank has two grains more than another. */
 static void expect_cuts(size_t n, size_t grain, int ranks) {

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "collective/parts.h"
-#include "order.h"
+#include "base/bits.h"
+#include "kernels/collective/parts.h"
+#include "oracles/order.h"
 #include "sample.h"
 
 enum { GUARD = 0xa5, MOST_PRINTED = 10 };

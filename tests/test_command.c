@@ -1,12 +1,12 @@
 /* test_command.c: the command as its user sees it: exit codes, tables, records, the oracle's answers. */
 #include "shell.h"
 
-#include "bits.h"
-#include "generator.h"
-#include "judge.h"
+#include "base/bits.h"
+#include "fixtures/generator.h"
+#include "fixtures/npy.h"
+#include "judge/judge.h"
 #include "mutants.h"
-#include "npy.h"
-#include "order.h"
+#include "oracles/order.h"
 #include "ranks.h"
 
 #define CASE33 "--fixtures normal/f32/sum/1x33/seed1"

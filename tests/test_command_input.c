@@ -2,7 +2,7 @@
  * reported as the machine's fault. */
 #include "shell.h"
 
-#include "fold.h"
+#include "base/fold.h"
 
 /* A line on stderr that holds `word`; argp adds its "Try ... --help", on two, to what it refuses itself. */
 static void expect_line(struct shell *s, int code, const char *line, const char *word, size_t most_lines) {

@@ -1,7 +1,7 @@
 /* test_command_study.c: foldproof study as its user sees it: tables, records, labels, exit codes, bad input. */
 #include "shell.h"
 
-#include "fold.h"
+#include "base/fold.h"
 
 static void expect_text(struct shell *s, const char *text) {
   cr_expect(strstr(s->out, text) != NULL, "%s: no '%s' in the output", s->ran, text);

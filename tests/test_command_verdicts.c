@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "bits.h"
-#include "nearer.h"
-#include "refutation.h"
+#include "base/bits.h"
+#include "records/nearer.h"
+#include "records/refutation.h"
 
 #define MANY "--fixtures 'normal/f32/sum/1x2*'"
 /* Before a command: a guest's engine is not there, whatever machine and build this is. */

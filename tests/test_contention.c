@@ -1,6 +1,6 @@
 /* test_contention.c: the processes that keep a machine busy run, stop, and end with the process that started them, at
  * whatever moment that ends. */
-#include "contention.h"
+#include "rig/contention.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>

@@ -7,9 +7,9 @@
 #include <sys/mman.h>
 #include <xxhash.h>
 
-#include "bits.h"
+#include "base/bits.h"
 #include "played_device.h"
-#include "rig_private.h"
+#include "rig/private.h"
 #include "starve.h"
 
 enum { ROWS = 3, COLS = 5, TERMS = ROWS * COLS, BYTES = TERMS * 4, READ_PART = 1 << 22 };

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "arithmetics.h"
-#include "generator.h"
-#include "host/host.h"
+#include "fixtures/generator.h"
+#include "kernels/host/host.h"
 #include "played_device.h"
 #include "tally.h"
 

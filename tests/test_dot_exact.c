@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bits.h"
-#include "exact.h"
-#include "generator.h"
+#include "base/bits.h"
+#include "fixtures/generator.h"
 #include "integers.h"
-#include "super_dot.h"
+#include "oracles/exact.h"
+#include "oracles/super_dot.h"
 
 #define MOST_TERMS 3000
 

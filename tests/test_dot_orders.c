@@ -4,13 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bits.h"
-#include "bound.h"
-#include "exact.h"
+#include "base/bits.h"
 #include "integers.h"
-#include "order.h"
+#include "oracles/bound.h"
+#include "oracles/exact.h"
+#include "oracles/order.h"
+#include "oracles/split.h"
 #include "sample.h"
-#include "split.h"
 
 enum { MOST_TERMS = 20000 };
 

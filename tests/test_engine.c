@@ -1,5 +1,5 @@
 /* test_engine.c: the host's memory behind engine.h. */
-#include "engine.h"
+#include "model/engine.h"
 
 #include <criterion/criterion.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * too small. */
 #include <criterion/criterion.h>
 
-#include "bits.h"
-#include "exact.h"
+#include "base/bits.h"
+#include "oracles/exact.h"
 
 /* |got - exact| counts the farther end of [exact, exact_up], on whichever side of it the result is, and within. */
 Test(error, of_an_enclosed_truth_the_farther_end_counts) {

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "exact.h"
-#include "generator.h"
+#include "fixtures/generator.h"
 #include "integers.h"
+#include "oracles/exact.h"
 
 #define MOST_TERMS 6000
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "known.h"
-#include "runner.h"
+#include "base/bits.h"
+#include "run/known.h"
+#include "run/runner.h"
 
 /* A result as it was seen, or another in its place, and the fact that the harness finds for it. */
 struct seen {

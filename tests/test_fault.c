@@ -8,7 +8,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "fault.h"
+#include "rig/fault.h"
 
 enum { EDGE = 256 << 10 };
 

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "bits.h"
-#include "fixture.h"
-#include "npy.h"
+#include "base/bits.h"
+#include "fixtures/fixture.h"
+#include "fixtures/npy.h"
 #include "scratch.h"
 
 static fold_status load_text(struct scratch *s, const char *text, struct fold_cases *cases) {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "fixture.h"
+#include "base/bits.h"
+#include "fixtures/fixture.h"
 
 static struct fold_cases load_set(const char *set) {
   struct fold_cases cases = {0};

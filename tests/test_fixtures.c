@@ -3,7 +3,7 @@
 
 #include <sys/resource.h>
 
-#include "fixture.h"
+#include "fixtures/fixture.h"
 #include "sample.h"
 #include "scratch.h"
 

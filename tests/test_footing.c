@@ -14,8 +14,8 @@
 #include <xmmintrin.h>
 #endif
 
-#include "footing.h"
 #include "openmp_keeps.h"
+#include "rig/footing.h"
 
 static void leave_nothing(void) {}
 static void leave_threads(void) { omp_set_num_threads(omp_get_max_threads() + 1); }

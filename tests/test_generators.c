@@ -3,7 +3,7 @@
  *
  * What each generator promises of its values is checked in test_generators_values.c and test_generators_rows.c.
  */
-#include "generate.h"
+#include "fixtures/generate.h"
 #include "generate_help.h"
 #include "golden_generators.h"
 

@@ -3,7 +3,7 @@
  *
  * Exact sums are MPFR's at a precision where each addition is exact; ties are told in integers.
  */
-#include "generate.h"
+#include "fixtures/generate.h"
 #include "generate_help.h"
 
 static double value_at(const struct fold_source *source, uint64_t bits) {

@@ -1,5 +1,5 @@
 /* test_generators_telling.c: the generators of generate_telling.h: what their rows add up to, and where what tells stands. */
-#include "generate.h"
+#include "fixtures/generate.h"
 #include "generate_help.h"
 
 static const size_t lengths[] = {1, 2, 3, 8, 15, 16, 17, 46, 301, 4096};

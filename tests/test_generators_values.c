@@ -4,7 +4,7 @@
  * error below 1e-6 (5 standard deviations; Kolmogorov and Smirnov's 2 exp(-2 k^2) < 1e-6 at k = 2.7), so that a defect,
  * not luck, is seen.
  */
-#include "draw.h"
+#include "fixtures/draw.h"
 #include "generate_help.h"
 
 enum { N = 1 << 18 };

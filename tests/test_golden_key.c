@@ -1,7 +1,7 @@
 /* test_golden_key.c: for which machine results without a declared order are kept. */
 #include <criterion/criterion.h>
 
-#include "golden.h"
+#include "golden/golden.h"
 
 /* Of an environment with so many GPUs; the caller looks at the beginning. */
 static const char *place(enum fold_engine engine, int gpus, char text[320]) {

@@ -1,6 +1,6 @@
 /* test_guest_guard.c: all that guests have started is ended, and nothing else: the number of an ended group may belong
  * to another one by now. */
-#include "guest_guard.h"
+#include "guest/guard.h"
 
 #include <criterion/criterion.h>
 #include <linux/sched.h>

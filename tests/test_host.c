@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "host/host.h"
-#include "exact.h"
-#include "judge.h"
-#include "order.h"
+#include "base/bits.h"
+#include "judge/judge.h"
+#include "kernels/host/host.h"
+#include "model/subject.h"
+#include "oracles/exact.h"
+#include "oracles/order.h"
 #include "sample.h"
-#include "subject.h"
 
 #define MOST_PRINTED 10
 #define GUARD 0xa5

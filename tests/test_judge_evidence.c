@@ -4,8 +4,8 @@
 #include <math.h>
 #include <omp.h>
 
+#include "fixtures/npy.h"
 #include "literal.h"
-#include "npy.h"
 #include "openmp_keeps.h"
 #include "scratch.h"
 

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "bits.h"
-#include "fresh.h"
+#include "base/bits.h"
+#include "run/fresh.h"
 #include "scratch.h"
 
 enum { ROWS = 3 };

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bits.h"
-#include "generator.h"
+#include "base/bits.h"
+#include "fixtures/generator.h"
 #include "tally.h"
 
 /* Sums integers, which no order rounds; keeps a log of its runs, and fails in the run of that number. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "literal.h"
-#include "table.h"
+#include "records/table.h"
 
 Test(judge_table, the_hash_of_results_takes_all_nans_for_one_and_no_two_zeros) {
   uint32_t a[] = {0x7fc00000, 0}, b[] = {0xffc12345, 0}, c[] = {0x7fc00000, 0x80000000}, d[] = {0, 0x7fc00000};

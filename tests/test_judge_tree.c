@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "judge.h"
-#include "reveal.h"
+#include "judge/judge.h"
+#include "reveal/reveal.h"
 
 /* How the subject adds: one way each, the last ones two ways. */
 enum way { FORWARD, BACKWARD, IN_DOUBLE, FUSED, LAST_LOST, BY_PLACE, BY_BATCH };

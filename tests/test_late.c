@@ -7,11 +7,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "footing.h"
-#include "guest.h"
-#include "late.h"
-#include "rig.h"
-#include "watch.h"
+#include "guest/guest.h"
+#include "rig/footing.h"
+#include "rig/late.h"
+#include "rig/rig.h"
+#include "rig/watch.h"
 
 enum { ROWS = 3, COLS = 5, FILES = 64, TRIES = 20 };
 

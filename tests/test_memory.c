@@ -8,17 +8,17 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "bits.h"
-#include "bound.h"
-#include "exact.h"
-#include "fault.h"
-#include "generator.h"
-#include "log.h"
-#include "order.h"
-#include "plan.h"
-#include "split.h"
+#include "base/bits.h"
+#include "fixtures/generator.h"
+#include "judge/log.h"
+#include "judge/plan.h"
+#include "oracles/bound.h"
+#include "oracles/exact.h"
+#include "oracles/order.h"
+#include "oracles/split.h"
+#include "oracles/super_dot.h"
+#include "rig/fault.h"
 #include "starve.h"
-#include "super_dot.h"
 #include "tally.h"
 
 /* ---- oracles and orders ---- */

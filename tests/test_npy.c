@@ -9,8 +9,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "bits.h"
-#include "npy.h"
+#include "base/bits.h"
+#include "fixtures/npy.h"
 #include "sample.h"
 #include "scratch.h"
 

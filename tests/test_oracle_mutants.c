@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "bits.h"
+#include "base/bits.h"
 #include "golden_generators.h"
 #include "mutant_oracles.h"
 

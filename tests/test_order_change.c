@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "bits.h"
-#include "judge.h"
+#include "base/bits.h"
+#include "judge/judge.h"
 
 /* From 9 rows on otherwise: in reverse, in f64, in f64 from the ninth term on, by FMA, without the last term, and that everywhere; or each second row in
  * reverse. */

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "canonical.h"
+#include "base/bits.h"
 #include "naive.h"
-#include "order.h"
+#include "oracles/canonical.h"
+#include "oracles/order.h"
+#include "oracles/split.h"
 #include "sample.h"
-#include "split.h"
 
 #define MOST_PRINTED 10
 

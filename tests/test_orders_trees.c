@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "naive.h"
-#include "order.h"
-#include "fingerprint.h"
+#include "oracles/fingerprint.h"
+#include "oracles/order.h"
 #include "sample.h"
 
 /* ---- trees ---- */

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "arithmetics.h"
-#include "bits.h"
-#include "bound.h"
-#include "bound_terms.h"
+#include "base/bits.h"
+#include "oracles/bound.h"
+#include "oracles/bound_terms.h"
 
 /* The sum's outcomes for n terms of dtype. */
 static struct fold_outcomes outcomes_of(struct way way, enum fold_dtype dtype, enum fold_op op, const double *x,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "integers.h"
-#include "order.h"
+#include "oracles/order.h"
 #include "possible.h"
 
 /* Rows that wander to both ends of the range and back, and real data. */

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "plan.h"
+#include "judge/plan.h"
 
 enum { THREADS, PLACE, SHIFT, OTHER, OUT, SCRATCH, NAN_BEFORE, INPUT, FACTORS, LEVELS = 40 };
 static const char *const names[FACTORS] = {"threads", "place", "shift", "other", "output", "scratch", "NaN", "input"};

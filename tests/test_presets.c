@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "judge.h"
+#include "judge/judge.h"
 
 /* Each claim by its name, and nothing else. */
 Test(presets, a_name_stands_for_its_claim) {

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "files_open.h"
-#include "process_state.h"
+#include "rig/process_state.h"
 
 static char written[] = "FOLD_WRITTEN=1", put[] = "FOLD_PUT=2";
 

@@ -2,9 +2,9 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "exact.h"
 #include "integers.h"
-#include "truth.h"
+#include "oracles/exact.h"
+#include "oracles/truth.h"
 
 #define MOST_TERMS 5000
 

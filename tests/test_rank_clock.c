@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "rank_bench.h"
+#include "bench/rank_bench.h"
 
 enum { ROUNDS = 5 };
 static const double nap = 0.004;

@@ -3,7 +3,7 @@
 #include "report_records.h"
 #include "shell.h"
 
-#include "report_text.h"
+#include "report/text.h"
 
 #define JUDGED_ROWS(subject, claim, name, rows, verdict, rest)                                              \
   "{\"schema\":1,\"type\":\"judgement\",\"subject\":\"" subject "\",\"engine\":\"host\",\"claim\":\"" claim \

@@ -2,7 +2,7 @@
  * nothing else that a record holds, can end its quotes. */
 #include "shell.h"
 
-#include "report_text.h"
+#include "report/text.h"
 
 Test(report, replay_commands_are_quoted) {
   json_t *record = json_pack("{s:s, s:s, s:s, s:s, s:s, s:b}", "subject", "a'b", "engine", "host", "claim", "bounded",

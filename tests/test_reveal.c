@@ -4,11 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bits.h"
-#include "exact.h"
+#include "base/bits.h"
 #include "integers.h"
-#include "fingerprint.h"
-#include "reveal.h"
+#include "oracles/exact.h"
+#include "oracles/fingerprint.h"
+#include "reveal/reveal.h"
 
 /* A subject. */
 struct subject {

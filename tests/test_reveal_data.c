@@ -4,8 +4,8 @@
 #include <limits.h>
 #include <math.h>
 
-#include "bits.h"
-#include "reveal.h"
+#include "base/bits.h"
+#include "reveal/reveal.h"
 
 /* What a row of test data holds. */
 struct looks {

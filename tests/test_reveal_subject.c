@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reveal_subject.h"
+#include "judge/reveal_subject.h"
 
 enum { TERMS = 9 };
 static unsigned runs, leaves_from; /* the run from which on the last result is left unwritten; 0: none */

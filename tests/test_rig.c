@@ -8,10 +8,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bits.h"
-#include "fault.h"
+#include "base/bits.h"
 #include "openmp_keeps.h"
-#include "rig.h"
+#include "rig/fault.h"
+#include "rig/rig.h"
 
 /* Under AddressSanitizer too, an absurd allocation fails instead of ending the test. */
 const char *__asan_default_options(void);

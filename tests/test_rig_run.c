@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "rig.h"
+#include "rig/rig.h"
 
 enum { ROWS = 3, COLS = 5 };
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rig.h"
+#include "rig/rig.h"
 
 enum { ROWS = 3, COLS = 5, POISON = 0xa5, PAGE = 4096, NOWHERE = 1 << 30 };
 

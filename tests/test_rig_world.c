@@ -7,10 +7,10 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "bits.h"
-#include "judge.h"
+#include "base/bits.h"
+#include "judge/judge.h"
 #include "played_ranks.h"
-#include "rig.h"
+#include "rig/rig.h"
 #include "starve.h"
 
 static const struct fold_subject subject = {.name = "s", .engine = FOLD_MPI, .grain = by_twos};

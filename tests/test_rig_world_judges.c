@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bits.h"
-#include "generator.h"
-#include "judge.h"
+#include "base/bits.h"
+#include "fixtures/generator.h"
+#include "judge/judge.h"
 #include "played_ranks.h"
 #include "tally.h"
 

@@ -1,7 +1,7 @@
 /* test_segment.c: processes that share a segment get the bits of the tree over ranks, whatever the lengths of one call
  * after the other, and write nothing but their outputs; a card that leads elsewhere maps nothing.
  */
-#include "collective/segment.h"
+#include "kernels/collective/segment.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "collective/combine_host.h"
-#include "collective/parts.h"
+#include "kernels/collective/combine_host.h"
+#include "kernels/collective/parts.h"
 #include "sample.h"
 
 enum { GUARD = 0xa5, PAD = 24, MOST_CALLS = 30 };

@@ -3,8 +3,8 @@
  * The seeds are fixed, so the results never change. Chance alone would exceed the limits once in some ten thousand
  * times (chi square at 5 standard deviations, frequencies at 5).
  */
+#include "fixtures/shuffle.h"
 #include "generate_help.h"
-#include "shuffle.h"
 
 static bool in_first_half(struct fold_shuffle s, const uint32_t key[4], uint64_t column) {
   return fold_shuffle_first_half(s, key, fold_shuffle_place(s, key, column));

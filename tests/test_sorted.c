@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
+#include "base/bits.h"
 #include "integers.h"
-#include "order.h"
-#include "split.h"
+#include "oracles/order.h"
+#include "oracles/split.h"
 
 enum { MOST_TERMS = 70000 };
 

@@ -6,10 +6,10 @@
 
 #include "integers.h"
 #include "naive.h"
-#include "order.h"
-#include "study.h"
-#include "study_ranks.h"
-#include "study_course.h"
+#include "oracles/order.h"
+#include "study/course.h"
+#include "study/ranks.h"
+#include "study/study.h"
 
 static volatile int never;
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "integers.h"
-#include "order.h"
-#include "study_ranks.h"
+#include "oracles/order.h"
+#include "study/ranks.h"
 
 enum { MOST_RANKS = 100 };
 

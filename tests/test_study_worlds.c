@@ -5,12 +5,12 @@
 
 #include "shell.h"
 
-#include "bits.h"
-#include "bound.h"
 #include "arithmetics.h"
-#include "order.h"
-#include "study_worlds.h"
-#include "world.h"
+#include "base/bits.h"
+#include "oracles/bound.h"
+#include "oracles/order.h"
+#include "ranks/world.h"
+#include "study/worlds.h"
 
 struct message {
   const struct fold_generator *generator;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "integers.h"
-#include "super_extract.h"
+#include "oracles/super_extract.h"
 
 enum { MOST_TERMS = 1 << 20, MOST_PASSES = 4096 };
 

@@ -2,8 +2,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "exact.h"
-#include "super_round.h"
+#include "oracles/exact.h"
+#include "oracles/super_round.h"
 
 static unsigned mismatches;
 

@@ -11,8 +11,8 @@
 #endif
 
 #include "integers.h"
-#include "super_bins.h"
-#include "super_extract.h"
+#include "oracles/super_bins.h"
+#include "oracles/super_extract.h"
 
 enum { MOST_TERMS = 9001, LENGTHS = 70, ARRAYS = 90, LONG_TERMS = (1 << 18) + 12345 };
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bits.h"
-#include "generator.h"
+#include "base/bits.h"
+#include "fixtures/generator.h"
 #include "tally.h"
 
 enum { MOST = 4000 };

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
+#include "base/bits.h"
 #include "literal.h"
-#include "panel.h"
+#include "oracles/panel.h"
+#include "oracles/split.h"
 #include "sample.h"
-#include "split.h"
 
 static enum fold_telling ask(enum fold_dtype dtype, enum fold_op op, size_t rows, size_t cols, const void *in) {
   const struct fold_call call = {.dtype = dtype, .op = op, .rows = rows, .cols = cols, .in = in};

@@ -1,11 +1,11 @@
 /* test_text.c: bytes from outside become text that is UTF-8, on one line, and can be read back. */
-#include "text.h"
+#include "base/text.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fold.h"
+#include "base/fold.h"
 
 Test(text, characters_are_those_of_utf8) {
   static const struct {

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "tree.h"
+#include "reveal/tree.h"
 
 Test(reveal, parents_that_are_no_tree_are_refused) {
   const uint32_t none = FOLD_TREE_NONE, two_roots[] = {3, 3, none, none}, ring[] = {3, 3, 4, 4, 3},

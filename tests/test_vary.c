@@ -6,8 +6,8 @@
 #include <omp.h>
 #include <stdlib.h>
 
-#include "bits.h"
-#include "generator.h"
+#include "base/bits.h"
+#include "fixtures/generator.h"
 #include "openmp_keeps.h"
 #include "tally.h"
 #include "varied.h"

@@ -1,5 +1,5 @@
 /* test_watch.c: what a watched process reports of its runs. */
-#include "watch.h"
+#include "rig/watch.h"
 
 #include <criterion/criterion.h>
 #include <sys/wait.h>

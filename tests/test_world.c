@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 
 #include "ranks.h"
+#include "ranks/world.h"
 #include "shell.h"
-#include "world.h"
 
 #define CASE "--engine mpi --claims writes_output --fixtures 'normal/f32/sum/1000x3/*'"
 

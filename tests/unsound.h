@@ -2,7 +2,7 @@
 #ifndef UNSOUND_H
 #define UNSOUND_H
 
-#include "judge.h"
+#include "judge/judge.h"
 
 struct unsound {
   const char *kind; /* the mistake, in a word */

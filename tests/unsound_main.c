@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "command/command.h"
 #include "unsound.h"
 
 int main(int argc, char **argv) {

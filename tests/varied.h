@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "plan.h"
+#include "judge/plan.h"
 
 struct varied {
   unsigned threads, blocks, block;

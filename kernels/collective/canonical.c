@@ -9,8 +9,8 @@
  */
 #include <stdlib.h>
 
-#include "collective.h"
-#include "parts.h"
+#include "kernels/collective/collective.h"
+#include "kernels/collective/parts.h"
 
 /* Where the ranks' slices of a vector begin, in bytes. */
 static void slices(const struct fold_call *call, size_t at[]) {

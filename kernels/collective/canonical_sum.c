@@ -7,9 +7,9 @@
  */
 #include <stdlib.h>
 
-#include "canonical.h"
-#include "collective.h"
-#include "parts.h"
+#include "kernels/collective/collective.h"
+#include "kernels/collective/parts.h"
+#include "oracles/canonical.h"
 
 static size_t blocks_in(size_t cols, size_t block) { return cols / block + (cols % block != 0); }
 

@@ -6,8 +6,8 @@
 #ifndef FOLD_COLLECTIVE_H
 #define FOLD_COLLECTIVE_H
 
-#include "comm.h"
-#include "subject.h"
+#include "kernels/collective/comm.h"
+#include "model/subject.h"
 
 /* library.c: the library's own all-reduce of a vector, with one term from each rank for every element; and its
  * all-reduce of the sums that each rank made of its own columns. */

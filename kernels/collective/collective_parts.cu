@@ -6,13 +6,13 @@
  * root: the tree over neighbours over a row's blocks, 512 at most. A block of threads a row.
  * The rest is flat/canonical's, the exact sum's and CUB's, as they are.
  */
-#include "collective/parts.h"
+#include "kernels/collective/parts.h"
 
-#include "cuda/common.cuh"
-#include "cuda/dispatch.cuh"
-#include "cuda/exact/exact_device.h"
-#include "cuda/flat/flat.h"
-#include "cuda/peers/peers.h"
+#include "kernels/cuda/common.cuh"
+#include "kernels/cuda/dispatch.cuh"
+#include "kernels/cuda/exact/exact_device.h"
+#include "kernels/cuda/flat/flat.h"
+#include "kernels/cuda/peers/peers.h"
 
 #define COMBINE_THREADS 256
 #define COMBINE_DIGITS 10 /* 2^10 ranks - 1 */

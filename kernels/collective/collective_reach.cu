@@ -4,7 +4,7 @@
  * cudaDeviceEnablePeerAccess: that would map all memory of a GPU, and have each later cudaMalloc and cudaFree wait for
  * GPUs whose kernels may be waiting for this rank. Processes: cudaMalloc, cudaIpcGetMemHandle, cudaIpcOpenMemHandle.
  */
-#include "collective_reach.cuh"
+#include "kernels/collective/collective_reach.cuh"
 
 #include <cuda.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "setting.h"
+#include "model/setting.h"
 
 /* The driver's functions, found at run time: the program links no libcuda, for it starts where there is no driver. */
 struct driver {

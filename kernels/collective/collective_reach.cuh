@@ -16,8 +16,8 @@
 #ifndef FOLD_COLLECTIVE_REACH_CUH
 #define FOLD_COLLECTIVE_REACH_CUH
 
-#include "collective_reach.h"
-#include "cuda/status.cuh"
+#include "base/cuda_status.cuh"
+#include "kernels/collective/collective_reach.h"
 
 #define REACH_LINE_THREADS 256
 #define REACH_LINES (FOLD_REACH_SMALL / 8)

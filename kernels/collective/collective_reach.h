@@ -10,7 +10,7 @@
 #ifndef FOLD_COLLECTIVE_REACH_H
 #define FOLD_COLLECTIVE_REACH_H
 
-#include "fold.h"
+#include "base/fold.h"
 
 #ifdef __cplusplus
 extern "C" {

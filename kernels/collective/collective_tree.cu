@@ -35,9 +35,9 @@
  */
 #include <stddef.h>
 
-#include "collective_reach.cuh"
-#include "cuda/common.cuh"
-#include "cuda/dispatch.cuh"
+#include "kernels/collective/collective_reach.cuh"
+#include "kernels/cuda/common.cuh"
+#include "kernels/cuda/dispatch.cuh"
 
 /* BYTES of neighbouring elements as words of 32 bits. */
 template <int BYTES>

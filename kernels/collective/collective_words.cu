@@ -3,7 +3,7 @@
  * Claims: integers modulo 2^64, so that no order shows. A gather sends as many lines to and from every rank as the
  * longest part has, for each block must hear from the same block of each rank (collective_reach.cuh says why).
  */
-#include "collective_reach.cuh"
+#include "kernels/collective/collective_reach.cuh"
 
 __global__ __launch_bounds__(REACH_LINE_THREADS) void add_words_kernel(const __grid_constant__ reach_view view,
                                                                        const int64_t *in, int64_t *out, size_t n) {

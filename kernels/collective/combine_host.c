@@ -6,9 +6,9 @@
  * log2 blocks are held; those that are left at the end join from the last to the first, which is the tree over neighbours when
  * their number is no power of two. One addition after the other, element by element, took 10 to 40 times as long.
  */
-#include "combine_host.h"
+#include "kernels/collective/combine_host.h"
 
-#include "host/instances.h"
+#include "kernels/host/instances.h"
 
 /* Below this many terms a parallel region costs more than it saves. */
 enum { SERIAL_TERMS = 65536 };

@@ -2,7 +2,7 @@
 #ifndef FOLD_COMBINE_HOST_H
 #define FOLD_COMBINE_HOST_H
 
-#include "fold.h"
+#include "base/fold.h"
 
 /* Combines slices[i], slices[n + i] ... slices[(ranks - 1) n + i] into out[i] by the order host/pairwise, 0 <= i < n,
  * for 1 <= ranks <= 65536, on so many threads. Terms are combined in their accumulator and rounded once. `out` must not

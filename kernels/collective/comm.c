@@ -1,5 +1,5 @@
 /* comm.c: announces a call, then hands it to the engine. */
-#include "comm.h"
+#include "kernels/collective/comm.h"
 
 #ifdef FOLD_HAVE_MPI
 extern const struct fold_comm_engine fold_comm_mpi;

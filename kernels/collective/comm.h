@@ -8,7 +8,7 @@
 #ifndef FOLD_COMM_H
 #define FOLD_COMM_H
 
-#include "fold.h"
+#include "base/fold.h"
 
 #ifdef __cplusplus
 extern "C" {

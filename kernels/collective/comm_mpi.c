@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi_library.h"
-#include "parts.h"
-#include "segment.h"
-#include "setting.h"
+#include "kernels/collective/mpi_library.h"
+#include "kernels/collective/parts.h"
+#include "kernels/collective/segment.h"
+#include "model/setting.h"
 
 struct mpi {
   MPI_Comm comm;

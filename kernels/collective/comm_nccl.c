@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/collective_reach.h"
-#include "cuda/device.h"
-#include "nccl_library.h"
-#include "parts.h"
+#include "kernels/collective/collective_reach.h"
+#include "kernels/collective/nccl_library.h"
+#include "kernels/collective/parts.h"
+#include "kernels/cuda/device.h"
 
 struct nccl {
   ncclComm_t comm;

@@ -3,9 +3,9 @@
  * Each rank adds its columns up exactly, in a superaccumulator (super.h). The states are summed word by word as int64,
  * by the library's own all-reduce: integers that do not overflow have no order. Each rank rounds the sum once, by itself.
  */
-#include "collective.h"
-#include "parts.h"
-#include "super.h"
+#include "kernels/collective/collective.h"
+#include "kernels/collective/parts.h"
+#include "oracles/super.h"
 
 static size_t words_of(const struct fold_call *call) { return call->rows * (size_t)fold_super_words(call->dtype); }
 

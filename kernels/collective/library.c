@@ -1,6 +1,6 @@
 /* library.c: MPI's and NCCL's own all-reduce, as they come: whose order is theirs. */
-#include "collective.h"
-#include "parts.h"
+#include "kernels/collective/collective.h"
+#include "kernels/collective/parts.h"
 
 fold_status fold_library_allreduce(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;

@@ -1,11 +1,11 @@
 /* mpi_library.c: finds and opens MPI's library, once a process. */
-#include "mpi_library.h"
+#include "kernels/collective/mpi_library.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
 
-#include "shared_library.h"
+#include "base/shared_library.h"
 
 /* The first caller writes it; later ones only read it. */
 static struct {

@@ -9,7 +9,7 @@
 
 #include <mpi.h>
 
-#include "fold.h"
+#include "base/fold.h"
 
 #define FOLD_MPI_CALLS(X) \
   X(Allgather)            \

@@ -1,5 +1,5 @@
 /* nccl_library.c: finds and opens NCCL's library, once a process. */
-#include "nccl_library.h"
+#include "kernels/collective/nccl_library.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shared_library.h"
+#include "base/shared_library.h"
 
 #if NCCL_VERSION_CODE < NCCL_VERSION(2, 14, 0)
 #error "foldproof needs the header of NCCL 2.14 or newer; build with -Dnccl=disabled to go without"

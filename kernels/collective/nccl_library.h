@@ -2,14 +2,14 @@
  *
  * The library is FOLDPROOF_NCCL, a path or a soname, else libnccl.so.2 as the dynamic linker finds it; nccl.h is needed to
  * build, the library is not. So a machine without NCCL runs everything else, and one program judges several versions.
- * Depends on it: comm_nccl.c for its calls, src/verify/environment.c for what it says of the machine.
+ * Depends on it: comm_nccl.c for its calls, src/run/environment.c for what it says of the machine.
  */
 #ifndef FOLD_NCCL_LIBRARY_H
 #define FOLD_NCCL_LIBRARY_H
 
 #include <nccl.h>
 
-#include "fold.h"
+#include "base/fold.h"
 
 #define FOLD_NCCL_CALLS(X) \
   X(GetVersion)            \

@@ -8,7 +8,7 @@
 #ifndef FOLD_PARTS_H
 #define FOLD_PARTS_H
 
-#include "comm.h"
+#include "kernels/collective/comm.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,15 +2,15 @@
  *
  * One thread a rank, unless the launch asks for more: the ranks of a host share its cores.
  */
-#include "parts.h"
+#include "kernels/collective/parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "combine_host.h"
-#include "order.h"
-#include "super_round.h"
+#include "base/bits.h"
+#include "kernels/collective/combine_host.h"
+#include "oracles/order.h"
+#include "oracles/super_round.h"
 
 static unsigned threads_of(const struct fold_call *call) { return call->launch.threads ? call->launch.threads : 1; }
 

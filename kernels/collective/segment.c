@@ -1,7 +1,7 @@
 /* segment.c: the segment is a file in memory without a name, which the others open as its maker's descriptor in /proc: nothing
  * is left behind, however the ranks end, and /dev/shm may be as small as a container makes it.
  */
-#include "segment.h"
+#include "kernels/collective/segment.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "parts.h"
+#include "kernels/collective/parts.h"
 
 /* SEGMENT_BYTES is the whole segment, which is to stay in the caches that the cores share. CHUNK_BYTES is the most that
  * a rank has of a chunk, a multiple of the size of any element. */

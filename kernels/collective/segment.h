@@ -8,7 +8,7 @@
 #ifndef FOLD_SEGMENT_H
 #define FOLD_SEGMENT_H
 
-#include "comm.h"
+#include "kernels/collective/comm.h"
 
 struct fold_segment;
 

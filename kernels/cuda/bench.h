@@ -7,7 +7,7 @@
 #ifndef FOLD_BENCH_CUDA_H
 #define FOLD_BENCH_CUDA_H
 
-#include "fold.h"
+#include "base/fold.h"
 
 #ifdef __cplusplus
 extern "C" {

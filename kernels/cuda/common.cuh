@@ -10,8 +10,8 @@
 #include <cuda_fp16.h>
 #include <math_constants.h>
 
-#include "bits.h"
-#include "status.cuh"
+#include "base/bits.h"
+#include "base/cuda_status.cuh"
 
 /* The element types: `stored` is the type in memory, `wide` the accumulator. Conversion to `wide` is exact, the one
  * back rounds once. */

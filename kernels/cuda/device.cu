@@ -1,10 +1,10 @@
 /* device.cu: device.h by the CUDA runtime. Each function is one runtime call, or what one question takes. */
-#include "device.h"
+#include "kernels/cuda/device.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "common.cuh"
+#include "kernels/cuda/common.cuh"
 
 static bool no_gpu_here(cudaError_t error) {
   return error == cudaErrorInsufficientDriver || error == cudaErrorNoDevice;

@@ -8,7 +8,7 @@
 #ifndef FOLD_DEVICE_H
 #define FOLD_DEVICE_H
 
-#include "fold.h"
+#include "base/fold.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-#include "fold.h"
+#include "base/fold.h"
 
 template <int N>
 using fold_constant = std::integral_constant<int, N>;

@@ -7,7 +7,7 @@
 #ifndef FOLD_LAST_BLOCK_CUH
 #define FOLD_LAST_BLOCK_CUH
 
-#include "fold.h"
+#include "base/fold.h"
 
 /* How many counters fit in the part of scratch that is zero already. */
 #define FREE_COUNTERS (FOLD_SCRATCH_ZEROED / sizeof(unsigned))

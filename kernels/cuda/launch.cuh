@@ -8,7 +8,7 @@
 #ifndef FOLD_LAUNCH_CUH
 #define FOLD_LAUNCH_CUH
 
-#include "status.cuh"
+#include "base/cuda_status.cuh"
 
 /* Waits until the earlier work is done and its writes are visible. Then lets the next work in the stream begin, once
  * all blocks of this grid have come here. (If that is done before the wait, sums of 10^6 take 5 to 16% longer, because

@@ -7,7 +7,7 @@
 #ifndef FOLD_FLAT_LOAD_CUH
 #define FOLD_FLAT_LOAD_CUH
 
-#include "cuda/common.cuh"
+#include "kernels/cuda/common.cuh"
 
 static __device__ __forceinline__ uint4 load_16(const void *address) { return __ldcs((const uint4 *)address); }
 

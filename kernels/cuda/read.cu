@@ -3,10 +3,10 @@
  * Each thread folds its 16-byte words by xor and writes the result if it equals a constant that random data give with
  * probability 2^-64: the compiler must keep every load, the memory sees no store.
  */
-#include "bench.h"
+#include "kernels/cuda/bench.h"
 
-#include "common.cuh"
-#include "cuda/load.cuh"
+#include "kernels/cuda/common.cuh"
+#include "kernels/cuda/load.cuh"
 
 #define READ_BLOCK 256
 

@@ -6,10 +6,10 @@
  * is set to 0 and stays so, hence the result is what the plain sums give: an infinity, or NaN for a NaN or for both
  * infinities.
  */
-#include "bits.h"
-#include "host.h"
-#include "host/instances.h"
-#include "super_round.h"
+#include "base/bits.h"
+#include "kernels/host/host.h"
+#include "kernels/host/instances.h"
+#include "oracles/super_round.h"
 
 static double summed_row(const struct fold_subject *subject, const struct fold_call *call, const void *in,
                          unsigned threads) {

@@ -4,8 +4,8 @@
  * rising index, then a tree over neighbouring partials. 256 is the number of chunks, not of workers. This is written without
  * orders.inc, by which it is judged.
  */
-#include "host.h"
-#include "host/instances.h"
+#include "kernels/host/host.h"
+#include "kernels/host/instances.h"
 
 static double row(const struct fold_subject *subject, const struct fold_call *call, const void *in, unsigned threads) {
   const size_t chunks = FOLD_DETERM_CHUNKS;

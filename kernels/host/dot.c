@@ -2,9 +2,9 @@
  * threads. Dot products in a declared order are its replay (ordered.c). */
 #include <stdlib.h>
 
-#include "bits.h"
-#include "host.h"
-#include "super_dot.h"
+#include "base/bits.h"
+#include "kernels/host/host.h"
+#include "oracles/super_dot.h"
 
 static fold_status dot_row(const struct fold_call *call, enum fold_dtype result, size_t row, unsigned threads,
                            struct fold_super_dot *state) {

@@ -2,7 +2,7 @@
 #ifndef FOLD_HOST_H
 #define FOLD_HOST_H
 
-#include "subject.h"
+#include "model/subject.h"
 
 fold_run fold_host_ordered; /* the native replay of subject->order */
 fold_run fold_host_determ;  /* the order of rows/par_256 by subject->width workers, a power of two up to 256 */

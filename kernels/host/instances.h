@@ -2,7 +2,7 @@
 #ifndef FOLD_INSTANCES_H
 #define FOLD_INSTANCES_H
 
-#include "fold.h"
+#include "base/fold.h"
 
 /* How a row of n elements is cut into chunks of `length`: `full` of them, a shorter last one, then empty ones. A row of
  * no elements has one chunk, which is empty. */

@@ -1,6 +1,6 @@
 /* ordered.c: the plain host subjects: an order of the table, replayed in native arithmetic. */
-#include "host.h"
-#include "order.h"
+#include "kernels/host/host.h"
+#include "oracles/order.h"
 
 fold_status fold_host_ordered(const struct fold_subject *subject, const struct fold_call *call) {
   const struct fold_order *order = fold_order_find(subject->order);

@@ -2,8 +2,8 @@
  * bits. */
 #include <omp.h>
 
-#include "bits.h"
-#include "host.h"
+#include "base/bits.h"
+#include "kernels/host/host.h"
 
 unsigned fold_host_threads(const struct fold_call *call) {
   return call->launch.threads ? call->launch.threads : (unsigned)omp_get_max_threads();

@@ -1,10 +1,10 @@
 /* opencl.c: opens OpenCL's library once in a process, and finds the first suitable device. */
-#include "opencl/opencl.h"
+#include "kernels/opencl/opencl.h"
 
 #include <pthread.h>
 #include <string.h>
 
-#include "shared_library.h"
+#include "base/shared_library.h"
 
 static const struct fold_shared_library where = {
     .variable = "FOLDPROOF_OPENCL", .usual = "libOpenCL.so.1", .before = "no OpenCL here: ", .after = ""};

@@ -7,7 +7,7 @@
 #ifndef FOLD_OPENCL_H
 #define FOLD_OPENCL_H
 
-#include "fold.h"
+#include "base/fold.h"
 
 /* X(result, name, arguments) */
 #define FOLD_OPENCL_CALLS(X)                                                                                           \

@@ -1,10 +1,10 @@
 /* rows.c: compiles rows.cl once in a process, and launches it. */
-#include "opencl/opencl_rows.h"
+#include "kernels/opencl/opencl_rows.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "opencl/opencl.h"
+#include "kernels/opencl/opencl.h"
 #include "rows_cl.h"
 
 enum { ITEMS = 256, MOST_GROUPS = 1024, LOG = 0x1183 };

@@ -1,5 +1,5 @@
 /* bits.c: the parts of bits.h that only the host needs: neighbours, distances, printing. */
-#include "bits.h"
+#include "base/bits.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 /* What the code assumes of each row of dtype.def. */
 enum {
 #define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, ...) PRECISION_##TAG = precision,
-#include "dtype.def"
+#include "base/dtype.def"
 };
 #define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, emin, emax, infinities, limbs, descr, kernels)         \
   _Static_assert((bits) == 8 * sizeof(element) && (bits) <= 64, #name ": another element");                          \
@@ -16,7 +16,7 @@ enum {
   _Static_assert(PRECISION_##WIDE >= (precision), #name ": its accumulator does not hold it");                       \
   _Static_assert(2 * (precision) + 2 <= 53 || (precision) == 53, #name ": its sums are not rounded once in double"); \
   _Static_assert(32 * (limbs) > (emax) - (emin) + (precision) + 64, #name ": too few limbs");
-#include "dtype.def"
+#include "base/dtype.def"
 
 /* A pattern's place on the line of all values: -0 and +0 share place 0. NaN has none. */
 static int64_t place_of(enum fold_dtype dtype, uint64_t bits) {

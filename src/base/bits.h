@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "fold.h"
+#include "base/fold.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -58,12 +58,12 @@ FOLD_INLINE bool fold_format_holds(struct fold_format outer, struct fold_format 
   FOLD_INLINE struct fold_format fold_format_##name(void) {                                \
     return fold_format_make(bits, precision, emin, emax, FOLD_FORMAT_##infinities);        \
   }
-#include "dtype.def"
+#include "base/dtype.def"
 
 static inline FOLD_HD struct fold_format fold_format_of(enum fold_dtype dtype) {
   switch (dtype) {
 #define FOLD_DTYPE(TAG, name, ...) FOLD_CASE(TAG, fold_format_##name())
-#include "dtype.def"
+#include "base/dtype.def"
     case FOLD_DTYPES: break;
   }
   struct fold_format none = {0, 0, 0, 0, false, 0, 0, 0, 0, 0};
@@ -148,7 +148,7 @@ static inline FOLD_HD uint16_t fold_f32_to_bf16(float x) {
 static inline FOLD_HD double fold_bits_to_double(enum fold_dtype dtype, uint64_t bits) {
   switch (dtype) {
 #define FOLD_DTYPE(TAG, name, element, ...) FOLD_CASE(TAG, FOLD_VALUE_##element(name, bits))
-#include "dtype.def"
+#include "base/dtype.def"
     case FOLD_DTYPES: break;
   }
   return 0;
@@ -157,7 +157,7 @@ static inline FOLD_HD double fold_bits_to_double(enum fold_dtype dtype, uint64_t
 static inline FOLD_HD uint64_t fold_bits_from_double(enum fold_dtype dtype, double x) {
   switch (dtype) {
 #define FOLD_DTYPE(TAG, name, element, ...) FOLD_CASE(TAG, FOLD_NEAREST_##element(name, x))
-#include "dtype.def"
+#include "base/dtype.def"
     case FOLD_DTYPES: break;
   }
   return 0;

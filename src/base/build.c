@@ -1,5 +1,5 @@
 /* build.c: see build.h. A file of its own, so that a new commit recompiles only this one. */
-#include "build.h"
+#include "base/build.h"
 
 #include "commit.h"
 

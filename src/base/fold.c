@@ -1,5 +1,5 @@
 /* fold.c: names and statuses of fold.h. */
-#include "fold.h"
+#include "base/fold.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -7,21 +7,21 @@
 #include <string.h>
 #include <time.h>
 
-#include "text.h"
+#include "base/text.h"
 
 static const char *const dtype_names[FOLD_DTYPES] = {
 #define FOLD_DTYPE(TAG, name, ...) #name,
-#include "dtype.def"
+#include "base/dtype.def"
 };
 static const char *const dtype_descrs[FOLD_DTYPES] = {
 #define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, emin, emax, infinities, limbs, descr, kernels) descr,
-#include "dtype.def"
+#include "base/dtype.def"
 };
 static const char *const op_names[FOLD_OPS] = {"sum", "prod", "max", "min"};
 const struct fold_engine_row fold_engine_rows[FOLD_ENGINES] = {
 #define FOLD_ENGINE(TAG, name, title, MEMORY, ranks, LAUNCHES) \
   {#name, title, FOLD_##MEMORY, ranks, FOLD_LAUNCH_##LAUNCHES},
-#include "engine.def"
+#include "base/engine.def"
 };
 
 fold_status fold_ok(void) {
@@ -102,7 +102,7 @@ int fold_dtype_parse(const char *name) { return find(name, dtype_names, FOLD_DTY
 const char *fold_dtype_list(void) {
   static const char list[] =
 #define FOLD_DTYPE(TAG, name, ...) ", " #name
-#include "dtype.def"
+#include "base/dtype.def"
       ;
   return list + 2;
 }

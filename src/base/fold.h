@@ -23,7 +23,7 @@ extern "C" {
 /* The element types: FOLD_F16, FOLD_BF16, FOLD_F32, FOLD_F64. */
 enum fold_dtype {
 #define FOLD_DTYPE(TAG, ...) FOLD_##TAG,
-#include "dtype.def"
+#include "base/dtype.def"
   FOLD_DTYPES
 };
 
@@ -34,7 +34,7 @@ enum {
   FOLD_EVERYWHERE = 0
 #define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, emin, emax, infinities, limbs, descr, kernels) \
   FOLD_KERNELS_##kernels(TAG)
-#include "dtype.def"
+#include "base/dtype.def"
 };
 
 /* The operations. Identities: +0, 1, -infinity, +infinity. */
@@ -44,7 +44,7 @@ enum fold_op { FOLD_SUM, FOLD_PROD, FOLD_MAX, FOLD_MIN, FOLD_OPS };
  * MPI, or GPUs that talk by NCCL. */
 enum fold_engine {
 #define FOLD_ENGINE(TAG, ...) FOLD_##TAG,
-#include "engine.def"
+#include "base/engine.def"
   FOLD_ENGINES
 };
 enum fold_launches { FOLD_LAUNCH_THREADS, FOLD_LAUNCH_GRIDS, FOLD_LAUNCH_RANKS, FOLD_LAUNCHES };
@@ -118,7 +118,7 @@ int fold_engine_parse(const char *name);
 static inline FOLD_HD size_t fold_dtype_size(enum fold_dtype dtype) {
   switch (dtype) {
 #define FOLD_DTYPE(TAG, name, element, ...) FOLD_CASE(TAG, sizeof(element))
-#include "dtype.def"
+#include "base/dtype.def"
     case FOLD_DTYPES: break;
   }
   return 0;
@@ -128,7 +128,7 @@ static inline FOLD_HD size_t fold_dtype_size(enum fold_dtype dtype) {
 static inline FOLD_HD enum fold_dtype fold_accumulator_of(enum fold_dtype dtype) {
   switch (dtype) {
 #define FOLD_DTYPE(TAG, name, element, WIDE, ...) FOLD_CASE(TAG, FOLD_##WIDE)
-#include "dtype.def"
+#include "base/dtype.def"
     case FOLD_DTYPES: break;
   }
   return FOLD_DTYPES;

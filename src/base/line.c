@@ -1,5 +1,5 @@
 /* line.c: see line.h. */
-#include "line.h"
+#include "base/line.h"
 
 #include <errno.h>
 #include <stdlib.h>

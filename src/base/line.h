@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "fold.h"
+#include "base/fold.h"
 
 /* Like getline, but returns -1 with errno EOVERFLOW once a line is longer than `most` bytes. */
 ssize_t fold_line_read(char **text, size_t *room, size_t most, FILE *file);

@@ -1,5 +1,5 @@
 /* list.c: see list.h. */
-#include "list.h"
+#include "base/list.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* orphans.c: see orphans.h. Uses Linux's child subreaper and /proc. */
-#include "orphans.h"
+#include "base/orphans.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fold.h"
+#include "base/fold.h"
 
 /* Asked once in a process, since each short run's judges ask. */
 bool fold_proc_is_ours(void) {

@@ -16,8 +16,8 @@ struct fold_orphans {
 
 /* From now on orphans among this process's descendants become its children. */
 void fold_orphans_adopt(struct fold_orphans *orphans);
-/* Waits up to so many seconds until they end by themselves, as guards of ranks do (world_guard.c). Then asks the rest to
- * end, and waits a second, for a guard of guests (guest_guard.h) removes files; then kills them. */
+/* Waits up to so many seconds until they end by themselves, as guards of ranks do (ranks/guard.c). Then asks the rest to
+ * end, and waits a second, for a guard of guests (guest/guard.h) removes files; then kills them. */
 void fold_orphans_end(const struct fold_orphans *orphans, double patience);
 
 /* Whether /proc is there, and is that of this process's own namespace: otherwise its numbers are those of other

@@ -1,5 +1,5 @@
 /* output.c: see output.h. */
-#include "output.h"
+#include "base/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-#include "list.h"
-#include "path.h"
+#include "base/list.h"
+#include "base/path.h"
 
 /* The temporary files that exist now, to be removed if the process must end at once. A forked child does not own its
  * parent's. */
@@ -118,7 +118,7 @@ static enum leads find_way(const char *path) {
 /* Standard output is used as it is: opening it anew would truncate a file that a shell opened for appending. */
 static int open_standard_output(void) {
   if ((fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) != O_RDONLY) return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-  errno = EBADF; /* it was closed: command_process.c has replaced it by something that can't be written */
+  errno = EBADF; /* it was closed: command/process.c has replaced it by something that can't be written */
   return -1;
 }
 

@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-#include "fold.h"
+#include "base/fold.h"
 
 struct fold_output {
   FILE *file;

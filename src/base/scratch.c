@@ -1,6 +1,6 @@
 /* scratch.c: see scratch.h. The lock is flock's, on the folder itself: the system drops it with the last process that
  * has inherited the descriptor. */
-#include "scratch.h"
+#include "base/scratch.h"
 
 #include <dirent.h>
 #include <errno.h>

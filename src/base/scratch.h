@@ -6,7 +6,7 @@
 #ifndef FOLD_SCRATCH_H
 #define FOLD_SCRATCH_H
 
-#include "fold.h"
+#include "base/fold.h"
 
 /* Makes "OF/STEM-XXXXXX", and removes those of the same stem, owner and folder that no process locks. ENVIRONMENT. */
 fold_status fold_scratch_make(const char *of, const char *stem, size_t size, char path[]);

@@ -1,5 +1,5 @@
 /* shared_library.c: dlopen, with a reason in one line. */
-#include "shared_library.h"
+#include "base/shared_library.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef FOLD_SHARED_LIBRARY_H
 #define FOLD_SHARED_LIBRARY_H
 
-#include "fold.h"
+#include "base/fold.h"
 
 #ifdef __cplusplus
 extern "C" {

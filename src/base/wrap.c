@@ -1,5 +1,5 @@
 /* wrap.c: see wrap.h. */
-#include "wrap.h"
+#include "base/wrap.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -2,14 +2,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench_host.h"
-#include "bench_race.h"
+#include "bench/host.h"
+#include "bench/race.h"
 
 typedef fold_status race(const struct fold_bench_options *options, const struct fold_bench_shape *shape,
                          const struct fold_ceiling *ceiling, struct fold_timing *timing, size_t n,
                          const volatile int *stop);
 
-/* Engines whose subjects are timed here; on the others the ranks time themselves (bench_world.c). */
+/* Engines whose subjects are timed here; on the others the ranks time themselves (bench/world.c). */
 static const struct {
   fold_status (*ready)(enum fold_engine engine);
   race *race;

@@ -8,14 +8,14 @@
  * than its spread is implausible, because it must read as many bytes (ceiling.h).
  *
  * Host subjects are timed by the monotonic clock, with a stated number of threads. They take turns with plain reads of the
- * same inputs and with NumPy, which has a process of its own (bench_host.c).
+ * same inputs and with NumPy, which has a process of its own (bench/host.c).
  */
 #ifndef FOLD_BENCH_H
 #define FOLD_BENCH_H
 
-#include "bench_judged.h"
-#include "ceiling.h"
-#include "runner.h"
+#include "bench/ceiling.h"
+#include "bench/judged.h"
+#include "run/runner.h"
 
 struct fold_bench_options {
   enum fold_engine engine; /* must be an engine without ranks */

@@ -1,8 +1,8 @@
 /* ceiling.c: computes a ceiling from timed reads, and checks figures against it. */
-#include "ceiling.h"
+#include "bench/ceiling.h"
 
-#include "bench.h"
-#include "list.h"
+#include "base/list.h"
+#include "bench/bench.h"
 
 bool fold_ceiling_take(struct fold_ceiling *ceiling, double n_bytes, double *seconds, size_t n) {
   fold_list_rise(seconds, n);

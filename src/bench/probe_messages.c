@@ -1,12 +1,12 @@
 /* probe_messages.c: starts a world for each setting, runs messages of each length in it, and assigns the letters. */
-#include "probe_messages.h"
+#include "bench/probe_messages.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fixture.h"
-#include "world.h"
+#include "fixtures/fixture.h"
+#include "ranks/world.h"
 
 static fold_status lay(const struct fold_probe *p, struct fold_world *world, size_t length) {
   struct wire_lay head = {.dtype = p->dtype,

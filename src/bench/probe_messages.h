@@ -8,9 +8,9 @@
 #ifndef FOLD_PROBE_MESSAGES_H
 #define FOLD_PROBE_MESSAGES_H
 
-#include "judge.h"
-#include "rank_wire.h"
-#include "world_setting.h"
+#include "bench/rank_wire.h"
+#include "judge/judge.h"
+#include "ranks/setting.h"
 
 enum { FOLD_PROBE_LENGTHS = 16, FOLD_PROBE_SUBJECTS = 4 };
 

@@ -1,16 +1,16 @@
 /* rank_bench.c: the timing loop of one rank. */
-#include "rank_bench.h"
+#include "bench/rank_bench.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
-#include "bits.h"
-#include "generator.h"
+#include "base/bits.h"
+#include "fixtures/generator.h"
 
 #ifdef FOLD_HAVE_CUDA
-#include "cuda/bench.h"
-#include "cuda_generate.h"
+#include "fixtures/cuda_generate.h"
+#include "kernels/cuda/bench.h"
 #endif
 
 /* A pool is several times a GPU's L2, or a core's share of the caches. */
@@ -66,7 +66,7 @@ static fold_status fill_pool(const struct fold_rank_bench *b, const struct fold_
 
 /* The number of inputs: enough to fill a pool and, if there is memory, more than there are entrants. Else an entrant
  * finds in the L2 what another left of the same input although gigabytes were read in between, because reads that are
- * marked to leave the cache first displace nothing else (bench_race.c). If nothing will be timed, there is one
+ * marked to leave the cache first displace nothing else (bench/race.c). If nothing will be timed, there is one
  * input. */
 static size_t choose_slots(const struct fold_rank_bench *b, size_t stride) {
   size_t least = (is_gpu(b) ? GPU_POOL : HOST_POOL) / stride + 1, room = (is_gpu(b) ? gpu_most : host_most) / stride;

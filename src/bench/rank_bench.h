@@ -2,18 +2,18 @@
  *
  * Promised: before each timed run all ranks meet in a one-element all-reduce, so that none starts late; a run's time is this
  * rank's own, by CUDA events on its GPU or by the monotonic clock of its host; the slowest rank's is the collective's
- * (bench_world.c). Nothing is announced to the harness while the clock runs. Inputs rotate through a pool past the caches, of
+ * (bench/world.c). Nothing is announced to the harness while the clock runs. Inputs rotate through a pool past the caches, of
  * more inputs than there are entrants where memory has the room.
  */
 #ifndef FOLD_RANK_BENCH_H
 #define FOLD_RANK_BENCH_H
 
-#include "ceiling.h"
-#include "collective/parts.h"
-#include "engine.h"
-#include "rank.h"
-#include "rank_clock.h"
-#include "rank_wire.h"
+#include "bench/ceiling.h"
+#include "bench/rank_clock.h"
+#include "bench/rank_wire.h"
+#include "kernels/collective/parts.h"
+#include "model/engine.h"
+#include "run/rank.h"
 
 /* Inputs of one rank's part, one after another, `stride` bytes apart. */
 struct fold_rank_pool {

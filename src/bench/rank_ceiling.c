@@ -1,9 +1,9 @@
 /* rank_ceiling.c: measures how fast a rank's memory can be read; nothing that reads its input can be faster. */
 #include <string.h>
 
-#include "rank_bench.h"
+#include "bench/rank_bench.h"
 
-#include "bench.h"
+#include "bench/bench.h"
 
 /* A host's ceiling is that of its nearest cache, because an input may be there. */
 typedef uint64_t wide __attribute__((vector_size(32), aligned(32)));

@@ -1,10 +1,10 @@
 /* rank_clock.c: two clocks behind one interface. */
-#include "rank_clock.h"
+#include "bench/rank_clock.h"
 
 #include <stdlib.h>
 
 #ifdef FOLD_HAVE_CUDA
-#include "cuda/device.h"
+#include "kernels/cuda/device.h"
 #else
 /* Never called: no clock is a GPU's in this build. */
 static fold_status none(void) { return fold_error(FOLD_UNSUPPORTED, "this build has no CUDA"); }

@@ -3,7 +3,7 @@
 #ifndef FOLD_RANK_CLOCK_H
 #define FOLD_RANK_CLOCK_H
 
-#include "fold.h"
+#include "base/fold.h"
 
 struct fold_rank_clock {
   bool gpu;

@@ -1,5 +1,5 @@
 /* rank_service.c: passes each question to a timed rank to the function that answers it. */
-#include "rank_bench.h"
+#include "bench/rank_bench.h"
 
 #include <stdlib.h>
 

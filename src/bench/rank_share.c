@@ -3,7 +3,7 @@
  * A subject calls other ranks only through its comm. So a comm whose functions do nothing leaves out just these calls; sizes, places and
  * sequence stay those of the whole. Results of such runs are not used.
  */
-#include "rank_bench.h"
+#include "bench/rank_bench.h"
 
 /* Calls that send nothing, and work that is not done. */
 static fold_status mute_allreduce(struct fold_comm *comm, const void *in, void *out, size_t count,

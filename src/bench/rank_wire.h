@@ -2,7 +2,7 @@
 #ifndef FOLD_RANK_WIRE_H
 #define FOLD_RANK_WIRE_H
 
-#include "wire.h"
+#include "ranks/wire.h"
 
 enum {
   WIRE_LAY =

@@ -1,16 +1,16 @@
 /* certify.c: runs a subject and writes the lines of a certificate. */
-#include "certify.h"
+#include "certify/certify.h"
 
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "check.h"
-#include "environment.h"
-#include "output.h"
-#include "reveal_subject.h"
+#include "base/bits.h"
+#include "base/output.h"
+#include "certify/check.h"
+#include "judge/reveal_subject.h"
+#include "run/environment.h"
 
 enum { MOST = 1 << 16, WIDTH = 110 };
 

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "fixture.h"
-#include "subject.h"
+#include "fixtures/fixture.h"
+#include "model/subject.h"
 
 /* Runs the subject once on the case, checks the certificate, and writes it to `path`; if that is NULL, to `to`. The
  * tree is that of the declared order; if none is declared, it is revealed. UNSUPPORTED, with the reason, for what has no

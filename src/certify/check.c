@@ -23,7 +23,7 @@
  * Each line ends in " #" and the CRC-32 of its number, ":" and its text before that, so that a changed bit is found in its line. All
  * roundings are to nearest even, and no partial sum is beyond the accumulator's numbers. Numbers that are not finite, and zeros that are negative, have no certificate.
  */
-#include "check.h"
+#include "certify/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* check_file.c: reads a certificate's lines in their order (check.c), and checks each against those before it. */
-#include "check.h"
+#include "certify/check.h"
 
 #include <errno.h>
 #include <stdarg.h>

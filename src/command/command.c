@@ -1,5 +1,5 @@
 /* command.c: dispatch to subcommands, and what they share. */
-#include "command.h"
+#include "command/command.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,10 +10,10 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "command_help.h"
-#include "replay.h"
-#include "setting.h"
-#include "world.h"
+#include "command/help.h"
+#include "model/setting.h"
+#include "ranks/world.h"
+#include "records/replay.h"
 
 struct subcommand {
   const char *name, *about;

@@ -4,10 +4,10 @@
 
 #include <argp.h>
 
-#include "golden_run.h"
-#include "near.h"
-#include "record.h"
-#include "runner.h"
+#include "base/did_you_mean.h"
+#include "golden/run.h"
+#include "records/record.h"
+#include "run/runner.h"
 
 /* A subcommand: argv[0] is "foldproof NAME". Returns the exit code. */
 typedef int fold_command(int argc, char **argv, const struct fold_registry *registry);
@@ -21,12 +21,12 @@ fold_command fold_command_rank; /* one rank of a world (world.h); not for people
 /* The whole command, over a registry: the real one in main.c, that of the mutants in tests/. */
 int fold_main(int argc, char **argv, const struct fold_registry *registry);
 
-/* Called at the start and at the end of every command; command_process.c says what is promised then. */
+/* Called at the start and at the end of every command; command/process.c says what is promised then. */
 void fold_process_begin(void);
 /* False, with a line on stderr, where the stack is limited to less than the harness needs. */
 bool fold_process_has_stack(void);
 int fold_process_end(int exit_code);
-/* Parses the options; ends the process after --help (command_help.h) or wrong options. */
+/* Parses the options; ends the process after --help (command/help.h) or wrong options. */
 void fold_parse(const struct argp *argp, int argc, char **argv, void *input);
 
 /* The options that choose subjects and fixtures, those that choose claims, and those that say how claims are judged, as

@@ -18,7 +18,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "runner.h"
+#include "run/runner.h"
 
 enum { FOLD_GOLDEN_BITS = 16 };
 

@@ -1,7 +1,7 @@
 /* guest.c: asks guests for their tables, each in a process that may crash by it, and makes the registry of all
  * subjects. */
-#include "guest.h"
-#include "guest_guard.h"
+#include "guest/guard.h"
+#include "guest/guest.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -14,10 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "footing.h"
-#include "orphans.h"
-#include "setting.h"
-#include "text.h"
+#include "base/orphans.h"
+#include "base/text.h"
+#include "model/setting.h"
+#include "rig/footing.h"
 
 enum { LONGEST_TABLE = 16 << 20 };
 

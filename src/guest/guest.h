@@ -9,8 +9,8 @@
 
 #include <jansson.h>
 
-#include "footing.h"
-#include "judge.h"
+#include "judge/judge.h"
+#include "rig/footing.h"
 
 enum { FOLD_GUESTS_MOST = 64 };
 

@@ -1,212 +1,320 @@
-/* program.c: see program.h. */
-#include "program.h"
-
+/* guest/program.c: guests that are programs in any language. They are asked over their standard input and output, with
+ * a line of JSON each way; arrays pass through .npy files.
+ *
+ * Each question also has an "id", a number, which the answer may repeat.
+ *
+ *     {"ask": "describe"}  ->  {"name": "mine/sum", "dtypes": "f32,f64", ...}, the fields of foldproof_guest.h's table; or
+ *                              {"subjects": [{...}, ...]}
+ *     {"ask": "run", "subject": "mine/sum", "problem": "sum", "dtype": "f32", "accumulator": "f32", "result": "f32", "rows": 3,
+ *      "cols": 1000, "in": "/.../in.npy", "other": "/.../other.npy", "out": "/.../out.npy", "threads": 0}
+ *                          ->  {}, once `out` is written; {"unsupported": "why"}: the case is skipped; {"error": "why"}
+ *
+ * `in` and `other` (of "dot") have rows x cols elements, `out` gets `rows`. A command that has {in} or {out} is instead
+ * started anew for each run, with the files' names in their places (and {other}, {problem}, {dtype}, {result},
+ * {threads}); its exit code says whether it succeeded. Without {threads} it is run only with its own number of threads.
+ * /bin/sh runs it. If it fails, the last line that it wrote to standard error is reported.
+ */
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
+#include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "guest_guard.h"
-#include "line.h"
-#include "process_state.h"
-#include "text.h"
+#include "base/did_you_mean.h"
+#include "base/scratch.h"
+#include "base/text.h"
+#include "fixtures/npy.h"
+#include "guest/child.h"
+#include "guest/guest.h"
 
-enum { LONGEST_ANSWER = 16 << 20 };
+static struct fold_guest_slots slots;
+static struct fold_program started[FOLD_GUESTS_MOST];
+static pid_t cleared[FOLD_GUESTS_MOST]; /* the process that has cleared the guest's folder */
 
-/* The last line that the program wrote to standard error, as ": ..."; "" where there is none. */
-static const char *last_words(const struct fold_program *p, char text[140]) {
-  char tail[130];
-  const off_t end = lseek(p->errors, 0, SEEK_END),
-              from = end > (off_t)sizeof tail - 1 ? end - (off_t)sizeof tail + 1 : 0;
-  const ssize_t n = end > 0 ? pread(p->errors, tail, (size_t)(end - from), from) : 0;
-  text[0] = '\0';
-  if (n <= 0) return text;
-  tail[n] = '\0';
-  for (ssize_t i = n; i > 0 && (tail[i - 1] == '\n' || tail[i - 1] == '\r'); i--) tail[i - 1] = '\0';
-  const char *line = strrchr(tail, '\n');
-  snprintf(text, 140, ": %s", line ? line + 1 : tail);
-  fold_text_one_line(text);
-  return text;
+/* Arrays pass through this folder, which has a folder for each guest. The process that loads guests makes it, and
+ * removes it when it ends. */
+static char folder[300];
+static pid_t owner;
+
+static void remove_folder(void) {
+  if (folder[0]) fold_scratch_remove(folder);
+}
+static void remove_own_folder(void) {
+  if (getpid() == owner) remove_folder();
 }
 
-/* Frees all but the end of what the program wrote to standard error, since only the end is shown, and a program may
- * write a log without end. */
-static void forget_errors(const struct fold_program *p) {
-  enum { KEPT = 1 << 16 };
-  const off_t written = lseek(p->errors, 0, SEEK_END) - KEPT;
-  if (written > 0) fallocate(p->errors, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, written);
+/* The name goes into shell commands without quotes, so a folder is used only if its name has no character with a
+ * meaning there. */
+static bool is_plain(const char *path) {
+  return path && *path &&
+         strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_-.+") == strlen(path);
 }
 
-/* The read function for fopencookie. */
-static ssize_t read_answers(void *context, char *to, size_t n) {
-  enum { PATIENCE_MS = 20 };
-  const struct fold_program *p = context;
-  struct pollfd answers = {.fd = p->answers, .events = POLLIN};
-  while (poll(&answers, 1, p->peeks ? 0 : PATIENCE_MS) <= 0) {
-    if (p->peeks) return errno = EAGAIN, -1;
-    forget_errors(p);
+static fold_status open_folder(void) {
+  const char *of = getenv("TMPDIR");
+  if (folder[0]) return fold_ok();
+  if (!is_plain(of)) of = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+  const fold_status status = fold_scratch_make(of, "foldproof-exec", sizeof folder, folder);
+  if (status.code != FOLD_OK) {
+    folder[0] = '\0';
+    return fold_within(status, "no folder for a program's arrays");
   }
-  return read(p->answers, to, n);
-}
-static int close_answers(void *context) { return close(((const struct fold_program *)context)->answers); }
-
-static void put_away(struct fold_program *p) {
-  if (p->to) fclose(p->to);
-  if (p->from) fclose(p->from);
-  if (p->errors > 0) close(p->errors);
-  *p = (struct fold_program){0};
-}
-
-/* Runs in the child between fork and exec. */
-static void become(const char *command, int in, int out, int errors) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  setpgid(0, 0);
-  fold_guest_guard_group(getpid());
-  if (in < 0) in = open("/dev/null", O_RDONLY | O_CLOEXEC); /* our own input is not for it */
-  dup2(in, STDIN_FILENO);
-  dup2(out, STDOUT_FILENO);
-  dup2(errors, STDERR_FILENO);
-  execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-  _exit(127);
-}
-
-fold_status fold_program_start(struct fold_program *p, const char *command, bool asked) {
-  int to[2] = {-1, -1}, from[2];
-  *p = (struct fold_program){.errors = memfd_create("foldproof-exec", MFD_CLOEXEC)};
-  if (p->errors < 0 || (asked && pipe2(to, O_CLOEXEC)) || pipe2(from, O_CLOEXEC))
-    return fold_error(FOLD_ENVIRONMENT, "a program cannot be started: %s", strerror(errno));
-  p->pid = fork();
-  if (p->pid == 0) become(command, to[0], from[1], p->errors);
-  if (p->pid > 0) fold_process_state_own_child(p->pid);
-  close(from[1]);
-  if (asked) close(to[0]);
-  p->answers = from[0];
-  p->from = fopencookie(p, "r", (cookie_io_functions_t){.read = read_answers, .close = close_answers});
-  p->to = asked ? fdopen(to[1], "w") : NULL;
-  if (p->pid > 0 && p->from && (p->to || !asked)) return fold_ok();
-  put_away(p);
-  return fold_error(FOLD_ENVIRONMENT, "a program cannot be started: %s", strerror(errno));
-}
-
-fold_status fold_program_ended(struct fold_program *p, bool well) {
-  int how = 0;
-  char words[140];
-  while (waitpid(p->pid, &how, 0) < 0 && errno == EINTR) continue;
-  last_words(p, words);
-  put_away(p);
-  /* A shell reports a signal that killed its command by an exit code above 128. */
-  const int number = WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how) > 128 ? WEXITSTATUS(how) - 128 : 0;
-  if (number)
-    return fold_error(FOLD_ENVIRONMENT, "the program was killed by signal %d (%s)%s", number, strsignal(number), words);
-  if (WEXITSTATUS(how) != 0 || !well)
-    return fold_error(well ? FOLD_FAILED : FOLD_ENVIRONMENT, "the program ended with exit code %d%s", WEXITSTATUS(how),
-                      words);
+  owner = getpid();
+  atexit(remove_own_folder);
   return fold_ok();
 }
 
-/* Kills the program's whole group: killing a shell alone would leave its command running. */
-static void end(const struct fold_program *p) { kill(-p->pid, SIGKILL); }
-
-/* The program's answer is invalid: ends it, so that it is not asked again. */
-static fold_status nonsense(struct fold_program *p, const char *line) {
-  char words[140];
-  last_words(p, words);
-  end(p);
-  fold_program_ended(p, false);
-  return fold_error(FOLD_ENVIRONMENT, "the program answered '%.80s', which is not a JSON object%s", line, words);
-}
-
-/* The program has answered once more than it was asked. The subject of that question is to blame, whatever runs now. */
-static fold_status answered_again(struct fold_program *p, const char *about) {
-  const fold_status status = fold_error(FOLD_ENVIRONMENT, "the program answered more than it was asked%s%s",
-                                        about[0] ? ": again for " : "", about);
-  char words[140];
-  last_words(p, words);
-  end(p);
-  fold_program_ended(p, false);
-  return words[0] ? fold_error(FOLD_ENVIRONMENT, "%.300s%s", status.text, words) : status;
-}
-
-/* Compares an answer's "id", which an older program has not, with the question's, and removes it. */
-static fold_status check_id(struct fold_program *p, json_t *answer) {
-  const json_t *id = json_object_get(answer, "id");
-  const json_int_t number = json_integer_value(id);
-  if (id && number != p->asked) return answered_again(p, number == p->asked - 1 ? p->about[number & 1] : "");
-  json_object_del(answer, "id");
+/* Makes the guest's folder anew where a guest has removed it, or all of them. Clears it once in a process: what an
+ * earlier process left there may be another guest's. */
+static fold_status open_own_folder(const struct fold_guest *guest, char own[340]) {
+  size_t slot;
+  FOLD_TRY(fold_guest_slot(&slots, guest, &slot));
+  snprintf(own, 340, "%s/%zu", folder, slot);
+  if (cleared[slot] != getpid()) fold_scratch_remove(own);
+  cleared[slot] = getpid();
+  if (access(own, W_OK) == 0) return fold_ok();
+  if ((mkdir(folder, 0700) != 0 && errno != EEXIST) || (mkdir(own, 0700) != 0 && errno != EEXIST))
+    return fold_error(FOLD_ENVIRONMENT, "no folder for a program's arrays: %s: %s", own, strerror(errno));
   return fold_ok();
 }
 
-static void number(struct fold_program *p, json_t *question) {
-  const char *subject = json_string_value(json_object_get(question, "subject"));
-  json_object_set_new(question, "id", json_integer(++p->asked));
-  snprintf(p->about[p->asked & 1], sizeof p->about[0], "%s", subject ? subject : "");
+/* The name has the dtype, because .npy files know no 8-bit floats: for these the file's name tells (npy.h). */
+static void path_of(char path[400], const char *own, const char *stem, enum fold_dtype dtype) {
+  snprintf(path, 400, "%s/%s_%s.npy", own, stem, fold_dtype_name(dtype));
 }
 
-static bool has_ended(pid_t pid) {
-  siginfo_t info = {.si_pid = 0};
-  return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == pid;
+static bool is_run_anew(const char *command) {
+  return strstr(command, "{in}") != NULL || strstr(command, "{out}") != NULL;
 }
 
-void fold_program_await(struct fold_program *p) {
-  char part[4096];
-  struct pollfd answers = {.fd = p->answers, .events = POLLIN};
-  bool open = true;
-  while (!has_ended(p->pid)) {
-    if (!open) {
-      usleep(200); /* its output is closed, and it is about to end */
-    } else if (poll(&answers, 1, 2) > 0) {
-      open = read(p->answers, part, sizeof part) > 0;
-    }
-    forget_errors(p);
+/* Describes a command that can't be asked as "exec/NAME", where NAME is the last part of its first word. */
+static fold_status describe_command(const char *command, char **json) {
+  char word[100];
+  size_t n = 0;
+  command += strspn(command, " \t");
+  const char *end = command + strcspn(command, " \t;|&<>"), *at = end;
+  while (at > command && at[-1] != '/') at--;
+  for (; at < end && n + 1 < sizeof word; at++)
+    word[n++] =
+        strchr("_-.@+", *at) || (*at >= '0' && *at <= '9') || ((*at | 32) >= 'a' && (*at | 32) <= 'z') ? *at : '_';
+  word[n] = '\0';
+  json_t *table = json_pack("{s:[{s:o,s:s,s:s}]}", "subjects", "name", json_sprintf("exec/%s", n ? word : "command"),
+                            "dtypes", "f16,f32,f64", "about", "a program, started for each run");
+  *json = json_dumps(table, JSON_COMPACT);
+  json_decref(table);
+  return fold_ok();
+}
+
+static fold_status describe(const struct fold_guest *guest, char **json) {
+  const char *command = guest->what;
+  static struct fold_program p; /* static: it may run as long as this process */
+  json_t *answer = NULL, *question = json_pack("{s:s}", "ask", "describe");
+  if (is_run_anew(command)) return describe_command(command, json);
+  FOLD_TRY(fold_program_start(&p, command, true));
+  fold_status status = fold_program_ask(&p, question, &answer);
+  json_decref(question);
+  if (status.code != FOLD_OK) {
+    status.code = FOLD_BAD_INPUT;
+    return fold_within(status, "%.80s: asked to describe itself", command);
   }
+  if (json_object_get(answer, "subjects") == NULL) answer = json_pack("{s:[o]}", "subjects", answer);
+  *json = json_dumps(answer, JSON_COMPACT);
+  return *json ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
 }
 
-/* Whether the program has written something before it is asked: it may be in the buffer, read with the last answer, or
- * in the pipe. */
-static bool has_said_more(struct fold_program *p) {
-  p->peeks = true;
-  const int c = getc(p->from);
-  p->peeks = false;
-  clearerr(p->from); /* an empty pipe is no error, and an end of file will be seen again */
-  return c != EOF;
+static fold_status program_of(const struct fold_guest *guest, struct fold_program **program) {
+  size_t slot;
+  FOLD_TRY(fold_guest_slot(&slots, guest, &slot));
+  *program = &started[slot];
+  return (*program)->pid ? fold_ok() : fold_program_start(*program, guest->what, true);
 }
 
-fold_status fold_program_ask(struct fold_program *p, json_t *question, json_t **answer) {
-  char *line = NULL;
-  size_t room = 0;
-  *answer = NULL;
-  if (has_said_more(p)) return answered_again(p, p->about[p->asked & 1]);
-  number(p, question);
-  void (*pipes)(int) = signal(SIGPIPE, SIG_IGN); /* a program that is gone shows by giving no answer */
-  json_dumpf(question, p->to, JSON_COMPACT);
-  fputc('\n', p->to);
-  fflush(p->to);
-  signal(SIGPIPE, pipes);
-  const ssize_t n = fold_line_read(&line, &room, LONGEST_ANSWER, p->from);
-  forget_errors(p);
-  fold_status status = fold_ok();
-  if (n > 0) *answer = json_loadb(line, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
-  if (n > 0 && !json_is_object(*answer)) {
-    line[strcspn(line, "\r\n")] = '\0';
-    fold_text_one_line(line);
-    status = nonsense(p, line);
-    json_decref(*answer);
-    *answer = NULL;
-  } else if (n <= 0) {
-    const bool overflows = n < 0 && errno == EOVERFLOW;
-    if (overflows) end(p);
-    status = fold_program_ended(p, false);
-    if (overflows)
-      status = fold_error(FOLD_ENVIRONMENT, "the program answered over %d bytes in a line", LONGEST_ANSWER);
-  }
-  free(line);
-  if (status.code == FOLD_OK) status = check_id(p, *answer);
-  if (status.code != FOLD_OK) json_decref(*answer), *answer = NULL;
+struct elements {
+  const unsigned char *at;
+  size_t size;
+};
+
+static fold_status fill(void *context, uint64_t first, size_t n, void *out) {
+  const struct elements *e = context;
+  memcpy(out, e->at + first * e->size, n * e->size);
+  return fold_ok();
+}
+
+/* Writes a new file: in the place of the last one the program may have left something else, such as a pipe that nobody
+ * reads. */
+static fold_status write_input(const char *path, const struct fold_call *call, const void *in) {
+  struct elements e = {in, fold_dtype_size(call->dtype)};
+  fold_scratch_remove(path);
+  return fold_npy_write(path, call->dtype, call->rows, call->cols, false, fill, &e);
+}
+
+static bool is_file(const char *path) {
+  struct stat what;
+  return lstat(path, &what) == 0 && S_ISREG(what.st_mode);
+}
+
+/* Reads what the input's file holds now. *there is false if it is gone, or does not hold such an array any more. */
+static fold_status read_again(const char *path, const struct fold_call *call, void *now, bool *there) {
+  struct fold_npy npy;
+  *there = is_file(path) && fold_npy_open(path, &npy).code == FOLD_OK && npy.dtype == call->dtype &&
+           npy.rows == call->rows && npy.cols == call->cols;
+  return *there ? fold_npy_read(path, &npy, now) : fold_ok();
+}
+
+/* Copies changes of the file to the input that it stands for, so that keeps_input sees them. If the file does not hold
+ * such an array any more, all bytes are changed. */
+static fold_status bring_back(const char *path, const struct fold_call *call, const void *in) {
+  const size_t n = call->rows * call->cols * fold_dtype_size(call->dtype);
+  unsigned char *to = (unsigned char *)(uintptr_t)in, *now = malloc(n + 1);
+  bool there;
+  if (now == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a program's input");
+  fold_status status = read_again(path, call, now, &there);
+  for (size_t i = 0; status.code == FOLD_OK && !there && i < n; i++) now[i] = (unsigned char)~to[i];
+  if (status.code == FOLD_OK && memcmp(now, to, n) != 0)
+    for (size_t i = 0; i < n; i++)
+      if (now[i] != to[i]) to[i] = now[i]; /* writes only changed bytes: the first write is reported */
+  free(now);
   return status;
 }
+
+/* Reads the results, checked like any array from outside: `rows` elements in one dimension or two. */
+static fold_status read_output(const char *path, enum fold_dtype dtype, const struct fold_call *call) {
+  struct fold_npy npy;
+  if (access(path, F_OK) != 0) return fold_error(FOLD_ENVIRONMENT, "the program wrote no results");
+  fold_status status = fold_npy_open(path, &npy);
+  if (status.code == FOLD_OK && npy.dtype != dtype)
+    status = fold_error(FOLD_ENVIRONMENT, "its results are of %s, and not of %s", fold_dtype_name(npy.dtype),
+                        fold_dtype_name(dtype));
+  if (status.code == FOLD_OK && (npy.rows * npy.cols != call->rows || (npy.rows != 1 && npy.cols != 1)))
+    status = fold_error(FOLD_ENVIRONMENT, "its results are %zu x %zu, and not %zu", npy.rows, npy.cols, call->rows);
+  if (status.code == FOLD_OK) status = fold_npy_read(path, &npy, call->out);
+  if (status.code == FOLD_BAD_INPUT) status.code = FOLD_ENVIRONMENT; /* the program wrote it, not the user */
+  return status;
+}
+
+/* The names that one run uses. */
+struct run {
+  const struct fold_subject *subject;
+  const struct fold_call *call;
+  const char *problem, *dtype, *result;
+  char in[400], other[400], out[400];
+};
+
+/* The reason in a field of the answer; NULL where it has no such field. If the field is no text, the reason says so. */
+static const char *reason_in(const json_t *answer, const char *field) {
+  const json_t *value = json_object_get(answer, field);
+  if (value == NULL || json_is_null(value) || json_is_false(value)) return NULL;
+  if (!json_is_string(value)) return "its reason is not a text";
+  return json_string_length(value) ? json_string_value(value) : "its reason is empty";
+}
+
+/* Refuses an unknown field: a misspelled "error" would be taken for a success. */
+static fold_status check_answer(const json_t *answer) {
+  static const char *const fields[] = {"unsupported", "error", NULL};
+  const char *other = fold_guest_other_field(answer, fields);
+  char meant[160];
+  if (other == NULL) return fold_ok();
+  return fold_error(FOLD_ENVIRONMENT, "an answer has no field '%.60s'%s", other, fold_near_of(other, fields, meant));
+}
+
+static fold_status ask_to_run(const struct run *r) {
+  struct fold_program *program = NULL;
+  json_t *answer = NULL;
+  FOLD_TRY(program_of(r->subject->guest->guest, &program));
+  json_t *question =
+      json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:s*,s:s,s:I}", "ask", "run", "subject", r->subject->guest->name,
+                "problem", r->problem, "dtype", r->dtype, "accumulator",
+                fold_dtype_name(fold_subject_accumulator(r->subject, r->call->dtype)), "result", r->result, "rows",
+                (json_int_t)r->call->rows, "cols", (json_int_t)r->call->cols, "in", r->in, "other",
+                r->call->other ? r->other : NULL, "out", r->out, "threads", (json_int_t)r->call->launch.threads);
+  fold_status status = fold_program_ask(program, question, &answer);
+  if (status.code == FOLD_OK) status = check_answer(answer);
+  const char *why = reason_in(answer, "unsupported"), *error = reason_in(answer, "error");
+  if (status.code == FOLD_OK && why) status = fold_error(FOLD_UNSUPPORTED, "%s", why);
+  if (status.code == FOLD_OK && error) status = fold_error(FOLD_FAILED, "%s", error);
+  fold_text_one_line(status.text);
+  json_decref(question);
+  json_decref(answer);
+  return status;
+}
+
+#define THREADS "{threads}"
+
+/* The command with each {word} replaced. */
+static char *written_out(const struct run *r) {
+  char threads[16];
+  const struct {
+    const char *word, *value;
+  } words[] = {{"{in}", r->in},       {"{other}", r->other},   {"{out}", r->out}, {"{problem}", r->problem},
+               {"{dtype}", r->dtype}, {"{result}", r->result}, {THREADS, threads}};
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  snprintf(threads, sizeof threads, "%u", r->call->launch.threads);
+  for (const char *at = r->subject->guest->guest->what; out && *at;) {
+    size_t k = 0;
+    while (k < sizeof words / sizeof *words && strncmp(at, words[k].word, strlen(words[k].word)) != 0) k++;
+    if (k < sizeof words / sizeof *words) {
+      fputs(words[k].value, out);
+      at += strlen(words[k].word);
+    } else {
+      fputc(*at++, out);
+    }
+  }
+  return out && fclose(out) == 0 ? text : NULL;
+}
+
+static fold_status run_anew(const struct run *r) {
+  struct fold_program p;
+  if (r->call->launch.threads && !strstr(r->subject->guest->guest->what, THREADS))
+    return fold_error(FOLD_UNSUPPORTED, "its command has no " THREADS);
+  char *command = written_out(r);
+  if (command == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a command");
+  fold_status status = fold_program_start(&p, command, false);
+  free(command);
+  FOLD_TRY(status);
+  fold_program_await(&p);
+  return fold_program_ended(&p, true);
+}
+
+static fold_status run(const struct fold_subject *subject, const struct fold_call *call) {
+  const enum fold_dtype result = fold_subject_result(subject, call->dtype);
+  struct run r = {.subject = subject,
+                  .call = call,
+                  .problem = fold_guest_problem(subject, call),
+                  .dtype = fold_dtype_name(call->dtype),
+                  .result = fold_dtype_name(result)};
+  static unsigned long runs;
+  char stem[32], own[340];
+  FOLD_TRY(open_own_folder(subject->guest->guest, own));
+  path_of(r.in, own, "in", call->dtype);
+  path_of(r.other, own, "other", call->dtype);
+  /* Each run has its own file, so that what a program writes late, after its answer, does not become another run's
+   * result. */
+  snprintf(stem, sizeof stem, "out%lu", ++runs);
+  path_of(r.out, own, stem, result);
+  FOLD_TRY(write_input(r.in, call, call->in));
+  if (call->other) FOLD_TRY(write_input(r.other, call, call->other));
+  fold_status status = is_run_anew(subject->guest->guest->what) ? run_anew(&r) : ask_to_run(&r);
+  if (status.code == FOLD_OK) status = read_output(r.out, result, call);
+  unlink(r.out);
+  if (status.code == FOLD_OK) status = bring_back(r.in, call, call->in);
+  if (status.code == FOLD_OK && call->other) status = bring_back(r.other, call, call->other);
+  return status;
+}
+
+/* A program gets files, and none of our memory. Only what it writes to the files is seen. */
+const struct fold_door fold_door_program = {
+    .option = "--exec",
+    .open = open_folder,
+    .remove = remove_folder,
+    .describe = describe,
+    .run = run,
+    .files = true,
+    .tidy = 0,
+    .unseen = {[FOLD_ALIGNMENT_INVARIANT] = "a program gets a file, which lies at no address",
+               [FOLD_WRITES_OUTPUT] = "a program gets no output: it makes a file of its own, or is broken",
+               [FOLD_STAYS_IN_BOUNDS] = "a program gets a file: its memory is not seen",
+               [FOLD_LEAVES_NO_TRACE] = "a program has a process of its own: what it leaves there is not seen"}};

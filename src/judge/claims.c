@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bits.h"
-#include "judge.h"
-#include "sweep.h"
-#include "watch.h"
+#include "base/bits.h"
+#include "judge/judge.h"
+#include "judge/sweep.h"
+#include "rig/watch.h"
 
 #define BY_RESULTS(judge) .results = fold_judge_##judge
 #define BY_RUNS(judge) .runs = fold_judge_##judge
@@ -15,7 +15,7 @@
 static const struct fold_claim claims[FOLD_CLAIMS] = {
 #define FOLD_CLAIM_ROW(TAG, name, judged, judge, about, turn, refuted_by) \
   {FOLD_##TAG, #name, refuted_by, BY_##judged(judge), .by_order = ABOUT_##about, .when = FOLD_##turn},
-#include "claim.def"
+#include "model/claim.def"
 };
 
 const struct fold_claim *fold_claims(size_t *n) {

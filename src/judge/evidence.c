@@ -1,5 +1,5 @@
 /* evidence.c: findings, and results compared and hashed. */
-#include "evidence.h"
+#include "judge/evidence.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "bits.h"
-#include "text.h"
+#include "base/bits.h"
+#include "base/text.h"
 
 const char *fold_verdict_name(enum fold_verdict verdict) {
   static const char *const names[FOLD_VERDICTS] = {"held", "refuted", "skipped", "broken"};

@@ -6,10 +6,10 @@
 #ifndef FOLD_EVIDENCE_H
 #define FOLD_EVIDENCE_H
 
-#include "exact.h"
-#include "fixture.h"
-#include "panel.h"
-#include "subject.h"
+#include "fixtures/fixture.h"
+#include "model/subject.h"
+#include "oracles/exact.h"
+#include "oracles/panel.h"
 
 enum fold_verdict { FOLD_HELD, FOLD_REFUTED, FOLD_SKIPPED, FOLD_BROKEN, FOLD_VERDICTS };
 const char *fold_verdict_name(enum fold_verdict verdict);
@@ -161,7 +161,7 @@ typedef void fold_judge_results(const struct fold_evidence *evidence, struct fol
 #define FOLD_DECLARE_RUNS(judge)
 #define FOLD_DECLARE_RESULTS(judge) fold_judge_results fold_judge_##judge;
 #define FOLD_CLAIM_ROW(TAG, name, judged, judge, ...) FOLD_DECLARE_##judged(judge)
-#include "claim.def"
+#include "model/claim.def"
 #undef FOLD_DECLARE_RUNS
 #undef FOLD_DECLARE_RESULTS
 

@@ -7,10 +7,10 @@
 #ifndef FOLD_JUDGE_H
 #define FOLD_JUDGE_H
 
-#include "evidence.h"
-#include "log.h"
-#include "sides.h"
-#include "vary.h"
+#include "judge/evidence.h"
+#include "judge/log.h"
+#include "judge/sides.h"
+#include "judge/vary.h"
 
 /* The results that other processes got for the same subject, engine and case. Gives the hash and the traces of the
  * first run whose hash is not *result_hash or that did something besides computing; false where there is no result.
@@ -227,7 +227,7 @@ void fold_find_unsteady(struct fold_trial *trial, struct fold_finding *finding, 
 #define FOLD_DECLARE_RUNS(judge) fold_judge_runs fold_judge_##judge;
 #define FOLD_DECLARE_RESULTS(judge)
 #define FOLD_CLAIM_ROW(TAG, name, judged, judge, ...) FOLD_DECLARE_##judged(judge)
-#include "claim.def"
+#include "model/claim.def"
 #undef FOLD_DECLARE_RUNS
 #undef FOLD_DECLARE_RESULTS
 

@@ -10,9 +10,9 @@
  */
 #include <dirent.h>
 
-#include "engine.h"
-#include "judge.h"
-#include "watch.h"
+#include "judge/judge.h"
+#include "model/engine.h"
+#include "rig/watch.h"
 
 enum { LEAST_GROUPS = 4, MOST_GROUPS = 64, QUICK_GROUPS = 10, HOST_RUNS = 2, QUICK_RUNS = 12, DEVICE_RUNS = 32 };
 /* Seconds: of a run of a quick guest; for MOST_GROUPS; for LEAST_GROUPS. */

@@ -1,9 +1,9 @@
 /* log.c: the log of a trial's runs. */
-#include "log.h"
+#include "judge/log.h"
 
 #include <stdlib.h>
 
-#include "list.h"
+#include "base/list.h"
 
 fold_status fold_log_add(struct fold_log *log, const struct fold_logged *run) {
   struct fold_logged *added = fold_list_grow(&log->run, &log->n, &log->room, sizeof *added);

@@ -4,7 +4,7 @@
 #ifndef FOLD_LOG_H
 #define FOLD_LOG_H
 
-#include "rig.h"
+#include "rig/rig.h"
 
 struct fold_logged {
   const struct fold_subject *subject; /* the trial's, or its twin */

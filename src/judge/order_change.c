@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "judge.h"
-#include "reveal.h"
-#include "setting.h"
+#include "judge/judge.h"
+#include "model/setting.h"
+#include "reveal/reveal.h"
 
 void fold_trial_take_sides(struct fold_trial *trial, size_t n, const struct fold_order_side *a,
                            const struct fold_order_side *b) {

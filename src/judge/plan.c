@@ -1,5 +1,5 @@
 /* plan.c: a plan is a covering array of two factors at a time, as far as so few runs can be one. */
-#include "plan.h"
+#include "judge/plan.h"
 
 #include <stdio.h>
 

@@ -11,7 +11,7 @@
 #ifndef FOLD_PLAN_H
 #define FOLD_PLAN_H
 
-#include "rig.h"
+#include "rig/rig.h"
 
 #define FOLD_PLAN_ALL 4096 /* up to so many terms: each number of threads at three places */
 #define FOLD_PLAN_FEW \

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "judge.h"
-#include "near.h"
+#include "base/did_you_mean.h"
+#include "judge/judge.h"
 
 static const struct {
   const char *name, *list;

@@ -7,10 +7,10 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "bits.h"
-#include "judge.h"
-#include "near.h"
-#include "order.h"
+#include "base/bits.h"
+#include "base/did_you_mean.h"
+#include "judge/judge.h"
+#include "oracles/order.h"
 
 static bool claims(const struct fold_subject *s, enum fold_claim_id id) {
   return s->claims & ~s->vain & FOLD_CLAIM(id);

@@ -1,5 +1,5 @@
 /* reveal_subject.c: presents a subject in a rig as a function that sums rows (reveal.h). */
-#include "reveal_subject.h"
+#include "judge/reveal_subject.h"
 
 #include <string.h>
 

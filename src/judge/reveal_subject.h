@@ -2,8 +2,8 @@
 #ifndef FOLD_REVEAL_SUBJECT_H
 #define FOLD_REVEAL_SUBJECT_H
 
-#include "reveal.h"
-#include "rig.h"
+#include "reveal/reveal.h"
+#include "rig/rig.h"
 
 enum { FOLD_REVEAL_MOST_ROWS = 1 << 20 };
 

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "bits.h"
-#include "sweep.h"
+#include "base/bits.h"
+#include "judge/sweep.h"
 
 static const uint64_t OF_TWO_RUNS =
     FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_SAME_BITS_AS) | FOLD_CLAIM(FOLD_RUN_TO_RUN) |

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "judge.h"
-#include "reveal_subject.h"
+#include "base/bits.h"
+#include "judge/judge.h"
+#include "judge/reveal_subject.h"
 
 /* Limits of a side: elements of its inputs, launches (a row alone makes one probe a launch), and terms added by all
  * launches. */

@@ -10,8 +10,8 @@
 #ifndef FOLD_SIDES_H
 #define FOLD_SIDES_H
 
-#include "claim.h"
-#include "plan.h"
+#include "judge/plan.h"
+#include "model/claim.h"
 
 struct fold_order_side {
   size_t first_row, skip;        /* the run begins so many rows and elements behind the start of each input */

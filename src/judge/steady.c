@@ -8,7 +8,7 @@
  */
 #include <stdio.h>
 
-#include "judge.h"
+#include "judge/judge.h"
 
 enum { AGAIN = 8 };
 

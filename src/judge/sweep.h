@@ -5,7 +5,7 @@
 #ifndef FOLD_SWEEP_H
 #define FOLD_SWEEP_H
 
-#include "judge.h"
+#include "judge/judge.h"
 
 /* The first of these results of the case's rows that is outside its bound, where `base` has another: its row; else `rows`.
  * At most `most` that differ are looked at. */

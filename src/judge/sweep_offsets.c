@@ -1,6 +1,6 @@
 /* sweep_offsets.c: short rows at each offset within a cache line; the widest lines have 128 bytes. */
-#include "bits.h"
-#include "sweep.h"
+#include "base/bits.h"
+#include "judge/sweep.h"
 
 enum { LINE = 128 };
 

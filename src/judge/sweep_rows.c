@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "sweep.h"
+#include "base/bits.h"
+#include "judge/sweep.h"
 
 /* Kernels usually change their method at a power of two. */
 static size_t next_usual(size_t rows) {

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "judge.h"
-#include "watch.h"
+#include "base/bits.h"
+#include "judge/judge.h"
+#include "rig/watch.h"
 
 static bool is_poison(const unsigned char *result, size_t size, unsigned char poison) {
   for (size_t i = 0; i < size; i++)

@@ -1,9 +1,9 @@
 /* truths.c: what is known of a case's terms: exact results, checked against what the fixture states; and replays of orders. */
 #include <stdlib.h>
 
-#include "bits.h"
-#include "evidence.h"
-#include "order.h"
+#include "base/bits.h"
+#include "judge/evidence.h"
+#include "oracles/order.h"
 
 fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case *c, const void *input) {
   *truths = (struct fold_truths){.c = c, .input = input};

@@ -1,6 +1,6 @@
 /* unjudged.c: claims that no input could judge of a subject, because of what the subject is: each with the reason. */
-#include "judge.h"
-#include "order.h"
+#include "judge/judge.h"
+#include "oracles/order.h"
 
 /* An unknown function of rows has no value and no order that could be compared with another. */
 #define OF_ROWS                                                                                                  \

@@ -1,11 +1,11 @@
 /* vary.c: makes the runs of a plan, and finds which factor a difference is due to. */
-#include "vary.h"
+#include "judge/vary.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "sweep.h"
+#include "base/bits.h"
+#include "judge/sweep.h"
 
 /* The factors whose claims are asked for. Over ranks and on a device no other factor is varied. */
 static unsigned factors_asked(const struct fold_trial *trial) {

@@ -10,7 +10,7 @@
 #ifndef FOLD_VARY_H
 #define FOLD_VARY_H
 
-#include "plan.h"
+#include "judge/plan.h"
 
 /* A run that was made. */
 struct fold_varied {

@@ -4,11 +4,11 @@
 
 #include <stdint.h>
 
-#include "fold.h"
+#include "base/fold.h"
 
 enum fold_claim_id {
 #define FOLD_CLAIM_ROW(TAG, ...) FOLD_##TAG,
-#include "claim.def"
+#include "model/claim.def"
   FOLD_CLAIMS
 };
 #define FOLD_CLAIM(id) ((uint64_t)1 << (id))

@@ -2,7 +2,7 @@
 #ifndef FOLD_ENGINE_H
 #define FOLD_ENGINE_H
 
-#include "fold.h"
+#include "base/fold.h"
 
 /* Bytes to read from an engine's memory. */
 struct fold_piece {
@@ -51,7 +51,7 @@ struct fold_engine_ops {
 
 /* NULL for engines with ranks: each rank has its own memory. */
 #define FOLD_ENGINE(TAG, name, ...) extern const struct fold_engine_ops fold_engine_##name;
-#include "engine.def"
+#include "base/engine.def"
 const struct fold_engine_ops *fold_engine_of(enum fold_engine engine);
 
 /* Whether the engine can run here. Starts an engine with ranks. */

@@ -1,7 +1,7 @@
 /* method.c: methods by name, as records, goldens and guests write them. */
 #include <string.h>
 
-#include "claim.h"
+#include "model/claim.h"
 
 const char *const fold_method_names[] = {"plain", "kahan", "neumaier", "exact", NULL};
 _Static_assert(sizeof fold_method_names / sizeof *fold_method_names == FOLD_EXACT + 2, "a method without a name");

@@ -1,5 +1,5 @@
 /* problem.c: the table of problem.def, and where the elements of inputs lie. */
-#include "problem.h"
+#include "model/problem.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static size_t rows_place(const struct fold_shape *shape, unsigned input, size_t 
 static const struct fold_problem table[FOLD_PROBLEMS] = {
 #define FOLD_PROBLEM(TAG, name, OP, inputs, factors, elements, place) \
   {FOLD_##TAG, #name, FOLD_##OP, inputs, factors, elements, place},
-#include "problem.def"
+#include "model/problem.def"
 };
 _Static_assert((int)FOLD_ROWS_SUM == (int)FOLD_SUM && (int)FOLD_ROWS_MIN == (int)FOLD_MIN,
                "folds of rows have their operation's number");

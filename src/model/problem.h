@@ -9,12 +9,12 @@
 #ifndef FOLD_PROBLEM_H
 #define FOLD_PROBLEM_H
 
-#include "fold.h"
+#include "base/fold.h"
 
 /* The problems; the folds of rows by one operation have the operation's number. */
 enum fold_problem_id {
 #define FOLD_PROBLEM(TAG, ...) FOLD_##TAG,
-#include "problem.def"
+#include "model/problem.def"
   FOLD_PROBLEMS
 };
 

@@ -1,5 +1,5 @@
 /* setting.c: see setting.h. */
-#include "setting.h"
+#include "model/setting.h"
 
 #include <stdlib.h>
 

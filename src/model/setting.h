@@ -8,7 +8,7 @@
 #ifndef FOLD_SETTING_H
 #define FOLD_SETTING_H
 
-#include "fold.h"
+#include "base/fold.h"
 
 #ifdef __cplusplus
 extern "C" {

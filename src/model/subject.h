@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-#include "claim.h"
-#include "problem.h"
+#include "model/claim.h"
+#include "model/problem.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,5 +1,5 @@
 /* traces.c: the names in traces, and their descriptions. */
-#include "traces.h"
+#include "model/traces.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef FOLD_TRACES_H
 #define FOLD_TRACES_H
 
-#include "fold.h"
+#include "base/fold.h"
 
 /* The memory that a trace is about. */
 enum fold_argument { FOLD_OUTPUT, FOLD_INPUT, FOLD_SCRATCH, FOLD_OTHER_INPUT, FOLD_ARGUMENTS };

@@ -1,5 +1,5 @@
 /* counts.c: see counts.h. */
-#include "counts.h"
+#include "records/counts.h"
 
 size_t fold_counts_all(const size_t count[FOLD_VERDICTS]) {
   size_t all = 0;

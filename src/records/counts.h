@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "judge.h"
+#include "judge/judge.h"
 
 enum fold_gravest { FOLD_IS_REFUTED, FOLD_IS_BROKEN, FOLD_IS_KNOWN, FOLD_IS_HELD, FOLD_IS_SKIPPED };
 enum { FOLD_GRAVEST = FOLD_IS_SKIPPED + 1 };

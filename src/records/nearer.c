@@ -1,11 +1,11 @@
 /* nearer.c: see nearer.h. Special values are compared by class: if the exact result is special, only the same one is
  * right, and anything else is infinitely far. */
-#include "nearer.h"
+#include "records/nearer.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "bits.h"
+#include "base/bits.h"
 
 static void measure(mpfr_t error, double *ulps, const struct fold_truth *truth, enum fold_dtype dtype, uint64_t got) {
   const uint64_t want = truth->rounded[dtype];

@@ -3,7 +3,7 @@
 #ifndef FOLD_NEARER_H
 #define FOLD_NEARER_H
 
-#include "exact.h"
+#include "oracles/exact.h"
 
 struct fold_nearer {
   uint64_t apart; /* how many floats; 0: the distance says nothing (fold_bits_apart) */

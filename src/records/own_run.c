@@ -1,14 +1,14 @@
 /* own_run.c: see own_run.h. */
-#include "own_run.h"
+#include "records/own_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "build.h"
-#include "schema.h"
-#include "text.h"
+#include "base/build.h"
+#include "base/text.h"
+#include "records/schema.h"
 
 void fold_own_run_set_date(json_t *environment) {
   const char *build = json_string_value(json_object_get(environment, FOLD_KEY(build)));

@@ -1,5 +1,5 @@
 /* record.c: JSON lines by jansson. */
-#include "record.h"
+#include "records/record.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "build.h"
-#include "guest.h"
-#include "hash.h"
-#include "own_run.h"
-#include "replay.h"
-#include "text.h"
+#include "base/bits.h"
+#include "base/build.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "guest/guest.h"
+#include "records/own_run.h"
+#include "records/replay.h"
 
 fold_status fold_records_open(struct fold_records *records, const char *path) {
   *records = (struct fold_records){0};

@@ -16,9 +16,9 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "output.h"
-#include "schema.h"
-#include "skips.h"
+#include "base/output.h"
+#include "records/schema.h"
+#include "records/skips.h"
 
 /* A record holds the bits of so many rows, unless all are asked for. Its hash covers all rows. */
 #define FOLD_RECORD_RESULTS 16

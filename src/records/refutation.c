@@ -1,13 +1,13 @@
 /* refutation.c: see refutation.h. */
-#include "refutation.h"
+#include "records/refutation.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "replay.h"
-#include "wrap.h"
+#include "base/bits.h"
+#include "base/wrap.h"
+#include "records/replay.h"
 
 static char *text_of(const struct fold_judgement *j, void (*print)(const struct fold_judgement *, FILE *)) {
   char *text = NULL;

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "runner.h"
+#include "run/runner.h"
 
 /* Prints a judgement: the claim and the case, the reason, the numbers, and the command that
  * repeats the case as it was asked for. `program` is how the user calls the command. */

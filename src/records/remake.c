@@ -1,9 +1,9 @@
 /* remake.c: see remake.h. */
-#include "remake.h"
+#include "records/remake.h"
 
 #include <stdlib.h>
 
-#include "hash.h"
+#include "base/hash.h"
 
 fold_status fold_remake(struct fold_remade *r, const struct fold_case *c) {
   const struct fold_problem *problem = fold_case_problem(c);

@@ -3,7 +3,7 @@
 #ifndef FOLD_REMAKE_H
 #define FOLD_REMAKE_H
 
-#include "evidence.h"
+#include "judge/evidence.h"
 
 struct fold_remade {
   const struct fold_case *c;

@@ -1,12 +1,12 @@
 /* replay.c: see replay.h. */
-#include "replay.h"
+#include "records/replay.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "job.h"
-#include "text.h"
-#include "world_setting.h"
+#include "base/text.h"
+#include "ranks/setting.h"
+#include "run/job.h"
 
 /* Made once, because guests are the same for a whole command. */
 static json_t *guests_of(const struct fold_selection *selection) {

@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "runner.h"
+#include "run/runner.h"
 
 /* What begins the line with the command that repeats a case. */
 #define FOLD_REPRODUCE "  reproduce: "

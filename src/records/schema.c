@@ -1,16 +1,16 @@
 /* schema.c: see schema.h. */
-#include "schema.h"
+#include "records/schema.h"
 
 #include <string.h>
 
-#include "evidence.h"
-#include "judge.h"
+#include "judge/evidence.h"
+#include "judge/judge.h"
 
 const struct fold_field_row fold_fields[FOLD_FIELDS] = {
 #define FOLD_FIELD(id, key, kind, unit, meaning) {key, FOLD_KIND_##kind},
 #define FOLD_RECORD(type, since, meaning)
 #define FOLD_HAS(id, since, required)
-#include "schema.def"
+#include "records/schema.def"
 };
 
 /* A row for each record, followed by a row for each of its fields. */
@@ -22,7 +22,7 @@ static const struct entry {
 #define FOLD_FIELD(id, key, kind, unit, meaning)
 #define FOLD_RECORD(type, since, meaning) {#type, FOLD_FIELDS, 0},
 #define FOLD_HAS(id, since, required) {NULL, FOLD_FIELD_##id, required},
-#include "schema.def"
+#include "records/schema.def"
     {"", FOLD_FIELDS, 0}};
 
 static const char *const kinds[] = {"a string",

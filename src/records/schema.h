@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "fold.h"
+#include "base/fold.h"
 
 #define FOLD_SCHEMA 2 /* the schema that is written; all from 1 on are read */
 
@@ -16,7 +16,7 @@ enum fold_field {
 #define FOLD_FIELD(id, key, kind, unit, meaning) FOLD_FIELD_##id,
 #define FOLD_RECORD(type, since, meaning)
 #define FOLD_HAS(id, since, required)
-#include "schema.def"
+#include "records/schema.def"
   FOLD_FIELDS
 };
 

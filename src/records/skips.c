@@ -1,10 +1,10 @@
 /* skips.c: see skips.h. */
-#include "skips.h"
+#include "records/skips.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "list.h"
+#include "base/list.h"
 
 bool fold_skips_take(const struct fold_judgement *j) { return j->got == NULL && j->finding.verdict == FOLD_SKIPPED; }
 

@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-#include "runner.h"
+#include "run/runner.h"
 
 struct fold_skipped {
   size_t subject;

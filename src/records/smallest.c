@@ -1,11 +1,11 @@
 /* smallest.c: see smallest.h. */
-#include "smallest.h"
+#include "records/smallest.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "wrap.h"
+#include "base/wrap.h"
 
 static fold_status no_memory(void) {
   return fold_error(FOLD_NO_MEMORY, "not enough memory for the smallest counterexamples");

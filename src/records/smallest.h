@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "refutation.h"
+#include "records/refutation.h"
 
 struct fold_smallest_of {
   size_t n;           /* cases; 0: none */

@@ -1,12 +1,12 @@
 /* summary.c: see summary.h. */
-#include "summary.h"
+#include "records/summary.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "counts.h"
-#include "list.h"
-#include "wrap.h"
+#include "base/list.h"
+#include "base/wrap.h"
+#include "records/counts.h"
 
 /* Further, rarer reasons are counted together, and so are further notes. */
 enum { FEW_REASONS = 3, MOST_REASONS = 12, FEW_NOTES = 3 };

@@ -6,7 +6,7 @@
 #ifndef FOLD_SUMMARY_H
 #define FOLD_SUMMARY_H
 
-#include "table.h"
+#include "records/table.h"
 
 enum { FOLD_SLOWEST = 3 };
 

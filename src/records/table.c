@@ -1,13 +1,13 @@
 /* table.c: counting and printing verdicts. */
-#include "table.h"
+#include "records/table.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "counts.h"
-#include "wrap.h"
+#include "base/bits.h"
+#include "base/wrap.h"
+#include "records/counts.h"
 
 enum { FEW_UNTOLD = 3, MOST_UNTOLD = 10 }; /* subjects */
 

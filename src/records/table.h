@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "runner.h"
+#include "run/runner.h"
 
 struct fold_cell {
   size_t count[FOLD_VERDICTS];

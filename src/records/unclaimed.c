@@ -1,9 +1,9 @@
 /* unclaimed.c: see unclaimed.h. */
-#include "unclaimed.h"
+#include "records/unclaimed.h"
 
 #include <stdlib.h>
 
-#include "wrap.h"
+#include "base/wrap.h"
 
 fold_status fold_unclaimed_open(struct fold_unclaimed *unclaimed, const struct fold_registry *registry) {
   *unclaimed = (struct fold_unclaimed){registry, calloc(registry->n + 1, sizeof *unclaimed->of)};

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "runner.h"
+#include "run/runner.h"
 
 struct fold_unclaimed {
   const struct fold_registry *registry;

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fingerprint.h"
-#include "reveal.h"
+#include "oracles/fingerprint.h"
+#include "reveal/reveal.h"
 
 /* Terms that are to become operands of `parent`: one subtree, or several whose terms meet those of the others with the
  * answer `meet` (0: one). If `size` is not 0, each of several subtrees has that many terms. */

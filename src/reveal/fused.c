@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "reveal.h"
+#include "base/bits.h"
+#include "reveal/reveal.h"
 
 /* For each term the lowest term of the node that it is joined to; FOLD_TREE_NONE if its join has several other
  * operands. */

@@ -1,7 +1,7 @@
 /* kernel_cub.c: CUB's sums. The rule is that of its source (CCCL 3.0.1: agent_reduce.cuh, thread_reduce.cuh,
  * block_reduce_warp_reductions.cuh, dispatch_reduce.cuh).
  */
-#include "kernels.h"
+#include "reveal/kernels.h"
 
 enum { LANES = 32, MOST_THREADS = 1024, MOST_ITEMS = 32 };
 

@@ -1,5 +1,5 @@
 /* kernel_cublas.c: cuBLAS's dot product. It has no source; the rule was found from trees that were revealed. */
-#include "kernels.h"
+#include "reveal/kernels.h"
 
 /* 128 threads add a segment of as many terms each, neighbours first, and then halves to halves. Segment k is added
  * to slot k modulo 32. Every fourth slot's sums are added in turn, and so are those four sums. */

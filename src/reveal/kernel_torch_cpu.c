@@ -1,5 +1,5 @@
 /* kernel_torch_cpu.c: PyTorch's sum of a row on a CPU. The rule is that of its source (2.11: SumKernel.cpp). */
-#include "kernels.h"
+#include "reveal/kernels.h"
 
 enum { ACCUMULATORS = 4, LEVELS = 4, MOST_LANES = 16 };
 

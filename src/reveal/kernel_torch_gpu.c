@@ -1,7 +1,7 @@
 /* kernel_torch_gpu.c: PyTorch's sum of a row by one block of a GPU. The rule is that of its source (2.11: Reduce.cuh), for a row that is
  * aligned if its terms are loaded several at a time.
  */
-#include "kernels.h"
+#include "reveal/kernels.h"
 
 enum { LANES = 32, LEAST_THREADS = 8, MOST_THREADS = 1024, ACCUMULATORS = 4, MOST_LOAD = 16 };
 

@@ -6,8 +6,8 @@
 #ifndef FOLD_KERNELS_H
 #define FOLD_KERNELS_H
 
-#include "fingerprint.h"
-#include "tree.h"
+#include "oracles/fingerprint.h"
+#include "reveal/tree.h"
 
 enum { FOLD_KERNEL_FIRSTS = 32 };
 

@@ -1,7 +1,7 @@
 /* map_data.c: makes terms from a hash of seed, element and rank. */
-#include "map_data.h"
+#include "reveal/map_data.h"
 
-#include "fingerprint.h"
+#include "oracles/fingerprint.h"
 
 enum family { WIDE, CANCELLING, TIES, ONE_EXPONENT };
 enum twist { SOME_ZEROS, ZEROS, NEGATIVE_ZEROS, EQUAL, SUBNORMAL, LEAST, GREATEST, NOT_FINITE, TWISTS, PLAIN = TWISTS };

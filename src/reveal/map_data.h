@@ -15,7 +15,7 @@
 #ifndef FOLD_MAP_DATA_H
 #define FOLD_MAP_DATA_H
 
-#include "bits.h"
+#include "base/bits.h"
 
 /* After FOLD_MAP_TURNS messages each element has had each twist. */
 enum { FOLD_MAP_STRIDES = 8, FOLD_MAP_TURNS = 24 };

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "reveal.h"
+#include "base/bits.h"
+#include "reveal/reveal.h"
 
 enum { WIDTHS = 4 };
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "reveal.h"
+#include "base/bits.h"
+#include "reveal/reveal.h"
 
 /* The exponents of mask and unit. Where the range of the format allows it, the mask is far below its greatest number,
  * the unit is far above its subnormal numbers (which some machines flush), and the two are further apart than the

@@ -11,9 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "bits.h"
-#include "fingerprint.h"
-#include "reveal.h"
+#include "base/bits.h"
+#include "oracles/fingerprint.h"
+#include "reveal/reveal.h"
 
 enum { FAMILIES = 5, WINDOWS = 8, PLAIN_ROUNDS = 10 };
 

@@ -1,11 +1,11 @@
 /* reveal.c: asks probes, builds a tree, and tests it. */
-#include "reveal.h"
+#include "reveal/reveal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "exact.h"
+#include "base/bits.h"
+#include "oracles/exact.h"
 
 const char *fold_revealed_text(enum fold_revealed_kind kind) {
   switch (kind) {

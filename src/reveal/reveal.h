@@ -11,8 +11,8 @@
 #ifndef FOLD_REVEAL_H
 #define FOLD_REVEAL_H
 
-#include "subject.h"
-#include "tree.h"
+#include "model/subject.h"
+#include "reveal/tree.h"
 
 /* Sums `rows` rows of n terms, the first `rows` of `in`, to `out`: patterns of the result's dtype. */
 typedef fold_status fold_sum_rows(void *context, size_t rows, void *out);

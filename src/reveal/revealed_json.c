@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reveal.h"
-#include "tree_json.h"
+#include "reveal/reveal.h"
+#include "reveal/tree_json.h"
 
 json_t *fold_tree_joins(const struct fold_tree *tree) {
   json_t *joins = json_array();

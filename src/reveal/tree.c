@@ -1,10 +1,10 @@
 /* tree.c: makes trees from parents, and checks the rules that every reader relies on. */
-#include "tree.h"
+#include "reveal/tree.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "fingerprint.h"
+#include "oracles/fingerprint.h"
 
 void fold_tree_free(struct fold_tree *tree) {
   free(tree->first);

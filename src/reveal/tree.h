@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-#include "claim.h"
-#include "order.h"
+#include "model/claim.h"
+#include "oracles/order.h"
 
 /* Node k < n is term k. Node n + j is join j, whose operands are child[first[j]] to child[first[j + 1]]; each has a
  * lower number. The last node is the root. fused[k] says that term k is a product which an FMA joins to the other

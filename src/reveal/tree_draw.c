@@ -2,7 +2,7 @@
  * height. */
 #include <stdlib.h>
 
-#include "tree.h"
+#include "reveal/tree.h"
 
 void fold_tree_dot(const struct fold_tree *tree, const char *title, FILE *out) {
   fprintf(out, "digraph \"%s\" {\n", title);

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "tree.h"
+#include "reveal/tree.h"
 
 json_t *fold_tree_joins(const struct fold_tree *tree);
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels.h"
+#include "reveal/kernels.h"
 
 uint64_t fold_join_pairwise(uint64_t *print, size_t n) {
   for (size_t step = 1; step < n; step *= 2)

@@ -1,7 +1,7 @@
 /* tree_names.c: which orders a tree is: those of the table, and those of their kinds with other parameters. */
 #include <string.h>
 
-#include "tree.h"
+#include "reveal/tree.h"
 
 struct naming {
   const struct fold_tree *tree;

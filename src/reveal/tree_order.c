@@ -1,9 +1,9 @@
 /* tree_order.c: makes trees of orders: orders.inc over an algebra that keeps the joins. */
 #include <stdlib.h>
 
-#include "canonical.h"
-#include "split.h"
-#include "tree.h"
+#include "oracles/canonical.h"
+#include "oracles/split.h"
+#include "reveal/tree.h"
 
 /* Node k < n is term k, the others are joins; NONE is the starting zero. */
 struct keeping {
@@ -35,7 +35,7 @@ static uint32_t take(struct keeping *c, uint32_t a, size_t i) {
 #define PLACE(c, k) (c)->place[k]
 #define SWEEP
 #define NAME(x) x##_keeping
-#include "orders.inc"
+#include "oracles/orders.inc"
 
 fold_status fold_tree_of_order(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
                                struct fold_tree *tree) {

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bits.h"
-#include "exact.h"
-#include "odd.h"
-#include "tree.h"
+#include "base/bits.h"
+#include "oracles/exact.h"
+#include "oracles/odd.h"
+#include "reveal/tree.h"
 
 struct row {
   const struct fold_tree *tree;

@@ -6,9 +6,9 @@
  */
 #include <stdlib.h>
 
-#include "fingerprint.h"
-#include "list.h"
-#include "tree.h"
+#include "base/list.h"
+#include "oracles/fingerprint.h"
+#include "reveal/tree.h"
 
 /* For each node: its lowest term, how many terms it has, its shape, and its shape together with the distances of its
  * terms. */

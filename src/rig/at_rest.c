@@ -1,5 +1,5 @@
 /* at_rest.c: whether a thread waits to be woken, by the system call that it is in (Linux, /proc/PID/task/TID/syscall). */
-#include "at_rest.h"
+#include "rig/at_rest.h"
 
 #include <dirent.h>
 #include <errno.h>

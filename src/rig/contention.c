@@ -1,4 +1,4 @@
-#include "contention.h"
+#include "rig/contention.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "process_state.h"
+#include "rig/process_state.h"
 
 /* One a core; where there are many, some cores stay free, as on any machine. */
 enum { MOST = 16, MEMORY = 16 << 20, LINE = 64 };

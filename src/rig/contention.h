@@ -6,7 +6,7 @@
 #ifndef FOLD_CONTENTION_H
 #define FOLD_CONTENTION_H
 
-#include "fold.h"
+#include "base/fold.h"
 
 /* Starts them, or lets them go on. ENVIRONMENT where none can be started. */
 fold_status fold_contention_begin(void);

@@ -1,11 +1,11 @@
 /* cuda_driver.c: finds and opens CUDA's driver, once a process, and asks it what is here. */
-#include "cuda_driver.h"
+#include "rig/cuda_driver.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "shared_library.h"
+#include "base/shared_library.h"
 
 static const struct fold_shared_library where = {
     .variable = "FOLDPROOF_CUDA_DRIVER", .usual = "libcuda.so.1", .before = "no GPU here: ", .after = ""};

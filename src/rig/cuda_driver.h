@@ -7,7 +7,7 @@
 #ifndef FOLD_CUDA_DRIVER_H
 #define FOLD_CUDA_DRIVER_H
 
-#include "fold.h"
+#include "base/fold.h"
 
 /* X(name, arguments) */
 #define FOLD_CUDA_CALLS(X)                                                                                  \

@@ -1,7 +1,7 @@
 /* engine.c: host memory, and the table of engines. */
-#include "engine.h"
+#include "model/engine.h"
 
-#include "world.h"
+#include "ranks/world.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -66,7 +66,7 @@ const struct fold_engine_ops fold_engine_host = {
 #define ROW_1(name) NULL
 static const struct fold_engine_ops *const engines[FOLD_ENGINES] = {
 #define FOLD_ENGINE(TAG, name, title, MEMORY, ranks, LAUNCHES) ROW_##ranks(name),
-#include "engine.def"
+#include "base/engine.def"
 };
 
 const struct fold_engine_ops *fold_engine_of(enum fold_engine engine) { return engines[engine]; }

@@ -5,16 +5,16 @@
  * compares several small pieces (pieces.ptx), because a call for each takes longer than what it moves.
  * FOLDPROOF_REQUIRE_GPUS=N turns "no GPU" from a skip into a broken environment.
  */
-#include "cuda_driver.h"
-#include "engine.h"
+#include "model/engine.h"
+#include "model/setting.h"
 #include "pieces_ptx.h"
-#include "setting.h"
+#include "rig/cuda_driver.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #ifdef FOLD_HAVE_CUDA
-#include "cuda/device.h"
+#include "kernels/cuda/device.h"
 #endif
 
 enum { MOST = 8, THREADS = 256, SOME_BLOCKS = 64, MOST_BLOCKS = 1024, STAGING = 1 << 16, RING = 1 << 20, PORTABLE = 1 };

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
-#include "opencl/opencl.h"
+#include "kernels/opencl/opencl.h"
+#include "model/engine.h"
 
 enum { ALIGNMENT = 256, PIECE = 1 << 20 };
 

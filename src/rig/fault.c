@@ -3,7 +3,7 @@
  * The handler calls mprotect, which POSIX does not list as safe in a handler; on Linux it is a bare system call. Two
  * threads may fault on one page at once: the second finds it open, and opens it again.
  */
-#include "fault.h"
+#include "rig/fault.h"
 
 #include <signal.h>
 #include <string.h>

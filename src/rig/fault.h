@@ -10,8 +10,8 @@
 
 #include <stdatomic.h>
 
-#include "fold.h"
-#include "traces.h"
+#include "base/fold.h"
+#include "model/traces.h"
 
 /* [edge without access | bytes, a multiple of a page | edge without access]; an edge has 256 KiB */
 struct fold_region {

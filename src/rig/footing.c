@@ -4,7 +4,7 @@
  * process has gained since none of OpenMP's ran. If it has gained none there is nothing to look at, so serial subjects
  * pay nothing.
  */
-#include "footing.h"
+#include "rig/footing.h"
 
 #include <fcntl.h>
 #include <fenv.h>

@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-#include "fold.h"
+#include "base/fold.h"
 
 /* The arithmetic of a thread: its control registers, without the flags of exceptions that were raised. */
 struct fold_control {

@@ -1,14 +1,14 @@
 /* late.c: see late.h. */
-#include "late.h"
+#include "rig/late.h"
 
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
-#include "at_rest.h"
-#include "footing.h"
-#include "subject.h"
-#include "watch.h"
+#include "model/subject.h"
+#include "rig/at_rest.h"
+#include "rig/footing.h"
+#include "rig/watch.h"
 
 /* Limits in seconds: for one look; for all looks at one subject in a process, since its threads may never rest; for all
  * looks at a subject that was seen to write late, since it might otherwise end the process when nobody looks. */

@@ -7,7 +7,7 @@
 #ifndef FOLD_LATE_H
 #define FOLD_LATE_H
 
-#include "fault.h"
+#include "rig/fault.h"
 
 struct fold_subject;
 

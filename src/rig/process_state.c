@@ -4,7 +4,7 @@
  * is left to the whole look. Variables are put back as strings of our own, since the owner of the former ones may have
  * freed them.
  */
-#include "process_state.h"
+#include "rig/process_state.h"
 
 #include <fcntl.h>
 #include <locale.h>
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "orphans.h"
+#include "base/orphans.h"
 
 enum { STANDARD = 3, MOST_CHILDREN = 256, MOST_OWN = 64 };
 

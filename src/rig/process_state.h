@@ -14,7 +14,7 @@
 
 #include <sys/types.h>
 
-#include "fold.h"
+#include "base/fold.h"
 
 /* Keeps the state of now, to compare with, unless one is kept. NO_MEMORY. */
 fold_status fold_process_state_keep(void);

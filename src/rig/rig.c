@@ -1,12 +1,12 @@
 /* rig.c: opens a rig's memory; lays, moves, changes and hashes the inputs in it between runs. */
-#include "rig_private.h"
+#include "rig/private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "hash.h"
-#include "rig_world.h"
+#include "base/bits.h"
+#include "base/hash.h"
+#include "rig/world.h"
 
 enum { ZONE_BYTE = 0xff, READ_PART = 1 << 22 };
 

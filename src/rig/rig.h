@@ -5,15 +5,15 @@
  * between pages without access (fault.h), and the input is read-only; a run may ask for arguments that are flush
  * against such a page. On the host the rig's input is the only copy, and the harness has a writable view of it. For a
  * GPU the rig holds the device's copy, and the host keeps its own. For an engine with ranks the host keeps the whole
- * input, and each rank has a rig with its part (rig_world.c). One rig serves one case; `move` puts the input at other
+ * input, and each rank has a rig with its part (rig/world.c). One rig serves one case; `move` puts the input at other
  * addresses. A run's traces alone tell what it did besides computing: nothing of that stays in the rig.
  */
 #ifndef FOLD_RIG_H
 #define FOLD_RIG_H
 
-#include "room.h"
-#include "subject.h"
-#include "traces.h"
+#include "model/subject.h"
+#include "model/traces.h"
+#include "rig/room.h"
 
 /* Bytes of guard on each side. Input and output may be moved into them by up to FOLD_RIG_SLACK elements of 8 bytes. */
 #define FOLD_RIG_GUARD 512

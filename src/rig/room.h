@@ -2,8 +2,8 @@
 #ifndef FOLD_ROOM_H
 #define FOLD_ROOM_H
 
-#include "engine.h"
-#include "fault.h"
+#include "model/engine.h"
+#include "rig/fault.h"
 
 struct fold_room {
   unsigned char *at;

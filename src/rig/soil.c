@@ -1,9 +1,9 @@
 /* soil.c: see soil.h. */
-#include "soil.h"
+#include "rig/soil.h"
 
 #include <string.h>
 
-#include "rig.h"
+#include "rig/rig.h"
 
 /* In f32: zero, 1.5e16, NaN, -2.9e-16. Four neighbouring poisons, such as those of repeats, give all of them. */
 static int byte_of(unsigned char poison) {

@@ -1,10 +1,10 @@
 /* sheet.c: a sheet's columns and cells. */
-#include "sheet.h"
+#include "sheet/sheet.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "list.h"
+#include "base/list.h"
 
 void fold_sheet_open(struct fold_sheet *sheet, const char *name, const char *title, const char *columns) {
   *sheet = (struct fold_sheet){.name = name};

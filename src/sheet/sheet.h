@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "fold.h"
+#include "base/fold.h"
 
 enum fold_column_kind {
   FOLD_COLUMN_TEXT,
@@ -75,7 +75,7 @@ enum fold_report_format {
   FOLD_REPORT_FORMATS
 };
 /* Writes at most `most` rows, and how many more there are; nothing if the sheet has no rows. CSV has all rows, with
- * numbers in full. JUnit has all rows of a sheet of cases (sheet_junit.c). NO_MEMORY if the sheet is incomplete. Frees
+ * numbers in full. JUnit has all rows of a sheet of cases (sheet/junit.c). NO_MEMORY if the sheet is incomplete. Frees
  * the sheet. */
 fold_status fold_sheet_put(struct fold_sheet *sheet, enum fold_report_format format, size_t most, FILE *out);
 

@@ -1,12 +1,12 @@
 /* study.c: runs subjects on inputs. */
-#include "study.h"
+#include "study/study.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "list.h"
-#include "order.h"
+#include "base/list.h"
+#include "oracles/order.h"
 
 /* Whether the subject takes the case. Errors are compared in units of the last place, so all results must have one dtype. Early versions of
  * kernels are left out if another subject has their order. */

@@ -9,9 +9,9 @@
 
 #include <stdio.h>
 
-#include "exact.h"
-#include "generator.h"
-#include "judge.h"
+#include "fixtures/generator.h"
+#include "judge/judge.h"
+#include "oracles/exact.h"
 
 /* One input, and a mask (1u << fold_engine) of the engines whose subjects run on it. */
 struct fold_study_case {
@@ -37,7 +37,7 @@ struct fold_study_point {
   double ulps;          /* the same in units of the last place of `want` */
   double relative;      /* the error over sum |x|; for other operations over |exact| */
   double bound;         /* fold_bound, rounded up; 0 for max and min, which round nothing */
-  double probabilistic; /* statistics, never an assertion: study_measure.c */
+  double probabilistic; /* statistics, never an assertion: study/measure.c */
   char note[160];       /* why something is missing */
 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
+#include "certify/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

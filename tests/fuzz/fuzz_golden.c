@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "golden.h"
+#include "golden/golden.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

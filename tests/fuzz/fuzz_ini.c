@@ -1,5 +1,5 @@
 /* fuzz_ini.c: any bytes as a file of fixtures: refused, or cases. */
-#include "fixture.h"
+#include "fixtures/fixture.h"
 #include "fuzz_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {

@@ -1,6 +1,6 @@
 /* fuzz_npy.c: any bytes as a .npy file: refused, or read whole. */
+#include "fixtures/npy.h"
 #include "fuzz_file.h"
-#include "npy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
   const char *path = fuzz_file(bytes, n);

@@ -1,6 +1,6 @@
 /* fuzz_records.c: any bytes as records: refused, or a model that becomes a page, a summary and JUnit, without gnuplot. */
 #include "fuzz_file.h"
-#include "report_section.h"
+#include "report/section.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
   struct fold_model model;

@@ -1,6 +1,6 @@
 /* fuzz_wire.c: any bytes as what two ranks say to a question: heard as an answer, a failure, calls or nonsense. The file under
  * test is included whole, for its listener is static; no world is started, and none is ended. */
-#include "../../src/world/world.c"
+#include "ranks/world.c"
 
 #include <stdint.h>
 #include <sys/socket.h>

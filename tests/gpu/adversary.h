@@ -6,7 +6,7 @@
 #ifndef ADVERSARY_H
 #define ADVERSARY_H
 
-#include "bits.h"
+#include "base/bits.h"
 
 enum adversary {
   ADVERSARY_EXPONENTS,  /* every 32 neighbours hold exponents over the full range: no tile fits a window */

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collective/collective.h"
+#include "kernels/collective/collective.h"
 #include "mutants_gpu_run.h"
 
 static bool is_culprit(const struct fold_call *call) { return call->comm->rank == 1; }

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "cuda/device.h"
-#include "engine.h"
+#include "base/bits.h"
 #include "gpu_dtypes.h"
-#include "subject.h"
+#include "kernels/cuda/device.h"
+#include "model/engine.h"
+#include "model/subject.h"
 
 static inline void gpu_need(fold_status status) { cr_assert_eq(status.code, FOLD_OK, "%s", status.text); }
 

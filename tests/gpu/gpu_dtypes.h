@@ -2,7 +2,7 @@
 #ifndef GPU_DTYPES_H
 #define GPU_DTYPES_H
 
-#include "fold.h"
+#include "base/fold.h"
 
 enum { GPU_DTYPES = FOLD_F64 + 1 };
 _Static_assert(FOLD_EVERYWHERE == (1u << GPU_DTYPES) - 1, "the dtypes of GPUs are the first ones");

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective/collective.h"
-#include "judge.h"
+#include "judge/judge.h"
+#include "kernels/collective/collective.h"
 #include "mutants_gpu_run.h"
 
 #define C(name) FOLD_CLAIM(FOLD_##name)

@@ -7,7 +7,7 @@
 #ifndef MUTANTS_GPU_H
 #define MUTANTS_GPU_H
 
-#include "generator.h"
+#include "fixtures/generator.h"
 #include "mutants.h"
 
 const struct fold_mutant *fold_gpu_mutants(size_t *n);

@@ -3,7 +3,7 @@
  * Order without a fault: rows/par_16: block b sums chunk b of ceil(cols / 16) elements from zero in rising index; the
  * block that finishes last sums the partials in turn, from zero. One grid only; up to 64 rows.
  */
-#include "cuda/common.cuh"
+#include "kernels/cuda/common.cuh"
 #include "mutants_gpu_delay.cuh"
 #include "mutants_gpu_run.h"
 

@@ -2,7 +2,7 @@
  *
  * The bits are rows/par_64's by one thread a row.
  */
-#include "cuda/common.cuh"
+#include "kernels/cuda/common.cuh"
 #include "mutants_gpu_run.h"
 
 enum fault { RIGHT, ILLEGAL, UNINITIALISED, DIVERGENT };

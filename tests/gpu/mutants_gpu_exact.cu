@@ -7,9 +7,9 @@
  * A sum of a format's terms is a multiple of its smallest number, so that nothing below the smallest normal number is
  * ever rounded: where a result of the same type is rounded twice, what shows is a tie that a subnormal term breaks.
  */
-#include "cuda/common.cuh"
+#include "kernels/cuda/common.cuh"
 #include "mutants_gpu_run.h"
-#include "super_round.h"
+#include "oracles/super_round.h"
 
 enum { THREADS = 1024, MOST_LIMBS = 12 };
 enum fault {

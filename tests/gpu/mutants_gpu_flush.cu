@@ -1,7 +1,7 @@
 /* mutants_gpu_flush.cu: rows/par_64's plain kernel as it stands, compiled with -ftz=true: one flag is the fault. */
 #define fold_rows_plain mutant_rows_plain_flush
 #define fold_rows_plain_to mutant_rows_plain_to_flush
-#include "cuda/rows/rows_plain.cu"
+#include "kernels/cuda/rows/rows_plain.cu"
 
 #include "mutants_gpu_run.h"
 

@@ -4,4 +4,4 @@
  */
 #define fold_cuda_generate MUTANT
 #define generate_kernel MUTANT_KERNEL
-#include "generate.cu"
+#include "fixtures/generate.cu"

@@ -1,7 +1,7 @@
 /* mutants_gpu_image.cu: a kernel compiled for one architecture alone (tests/gpu/meson.build says which), so that a
  * launch on any other finds no code: what an unsupported GPU meets.
  */
-#include "cuda/status.cuh"
+#include "base/cuda_status.cuh"
 #include "mutants_gpu_run.h"
 
 static __global__ void elsewhere_kernel(float *out) { out[0] = 0; }

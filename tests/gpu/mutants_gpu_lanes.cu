@@ -3,7 +3,7 @@
  * Shuffles: flat/shuffle for rows of up to 256 terms, one block of the order: thread g takes x[g], a warp joins by
  * shuffling down, the first warp joins the 8 warps' values likewise. Any grid; blocks of 256 threads.
  */
-#include "cuda/common.cuh"
+#include "kernels/cuda/common.cuh"
 #include "mutants_gpu_run.h"
 
 enum { THREADS = 256, GRID = 8, MOST_GRID = 1024 };

@@ -1,7 +1,7 @@
 /* mutants_gpu_main.c: foldproof-gpu-mutants: the command foldproof over all subjects and the GPU's broken ones. */
 #include <stdlib.h>
 
-#include "command.h"
+#include "command/command.h"
 #include "mutants_gpu.h"
 
 int main(int argc, char **argv) {

@@ -3,7 +3,7 @@
  * Order without a fault: rows/par_64: 64 chunks of ceil(cols / 64) elements, each from zero in rising index; then the
  * partials in turn, from zero, by thread 0. Any grid; blocks of 64 threads.
  */
-#include "cuda/common.cuh"
+#include "kernels/cuda/common.cuh"
 #include "mutants_gpu_delay.cuh"
 #include "mutants_gpu_run.h"
 

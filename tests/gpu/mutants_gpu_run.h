@@ -2,7 +2,7 @@
 #ifndef MUTANTS_GPU_RUN_H
 #define MUTANTS_GPU_RUN_H
 
-#include "subject.h"
+#include "model/subject.h"
 
 #ifdef __cplusplus
 extern "C" {

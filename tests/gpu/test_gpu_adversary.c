@@ -5,10 +5,10 @@
 #include <stdio.h>
 
 #include "adversary.h"
-#include "cuda/exact/exact_device.h"
-#include "exact.h"
 #include "gpu.h"
+#include "kernels/cuda/exact/exact_device.h"
 #include "mutants_gpu.h"
+#include "oracles/exact.h"
 
 enum { MOST = 1 << 20, MOST_ROWS = 70000, ROOM = 96 << 20 };
 

@@ -8,9 +8,9 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "collective/parts.h"
-#include "collective/collective_reach.h"
 #include "gpu.h"
+#include "kernels/collective/collective_reach.h"
+#include "kernels/collective/parts.h"
 
 enum { MOST_RANKS = FOLD_REACH_MOST, MOST = 300007 };
 

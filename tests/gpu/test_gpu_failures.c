@@ -3,7 +3,7 @@
 
 #include "gpu.h"
 #include "mutants_gpu.h"
-#include "runner.h"
+#include "run/runner.h"
 #include "shell.h"
 
 /* ---- verdicts by case and subject, in the order in which they came ---- */

@@ -1,7 +1,7 @@
 /* test_gpu_generators.c: the device's generators make the host's bits; compiled otherwise, they are seen not to. */
 #include <stdio.h>
 
-#include "cuda_generate.h"
+#include "fixtures/cuda_generate.h"
 #include "gpu.h"
 #include "mutants_gpu.h"
 

@@ -5,12 +5,12 @@
  */
 #include <stdio.h>
 
-#include "cuda_generate.h"
-#include "exact.h"
-#include "fixture.h"
+#include "fixtures/cuda_generate.h"
+#include "fixtures/fixture.h"
 #include "gpu.h"
 #include "mutants_gpu.h"
-#include "order.h"
+#include "oracles/exact.h"
+#include "oracles/order.h"
 
 static const size_t past = ((size_t)1 << 32) + 12345;
 

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "gpu.h"
+#include "ranks/world.h"
 #include "shell.h"
-#include "world.h"
 
 static void need_two_gpus(void) {
   gpu_open();

@@ -6,8 +6,8 @@
  */
 #include <stdio.h>
 
-#include "collective/collective_reach.h"
 #include "gpu.h"
+#include "kernels/collective/collective_reach.h"
 #include "shell.h"
 
 /* Exit code 0 alone is green. Whether the world lacked memory, where it may. */

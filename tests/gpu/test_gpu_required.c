@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine.h"
+#include "model/engine.h"
 
 #ifdef FOLD_HAVE_CUDA
-#include "cuda/device.h"
+#include "kernels/cuda/device.h"
 #endif
 
 Test(gpu_required, more_gpus_than_there_are_is_a_broken_environment_that_says_how_many) {

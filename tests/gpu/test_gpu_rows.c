@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "cuda_generate.h"
+#include "fixtures/cuda_generate.h"
 #include "gpu.h"
 
 enum { TERMS = 1 << 25, MOST_ROWS = 9000, SHAPES = 60, LATEST = 200 };

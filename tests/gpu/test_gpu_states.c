@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "adversary.h"
-#include "cuda/exact/exact_device.h"
-#include "exact.h"
 #include "gpu.h"
+#include "kernels/cuda/exact/exact_device.h"
+#include "oracles/exact.h"
 
 enum { MOST = 30011, PARTS = 8, WORDS = 75, MOST_ROWS = 2100 };
 

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "cuda_generate.h"
+#include "fixtures/cuda_generate.h"
 #include "gpu.h"
 #include "mutants_gpu.h"
 

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cuda/device.h"
-#include "judge.h"
+#include "judge/judge.h"
+#include "kernels/cuda/device.h"
 #include "virtual_world.h"
 
 enum { GUARD = 64, MOST_LINES = 10 };

@@ -12,8 +12,8 @@
 #ifndef VIRTUAL_RANKS_H
 #define VIRTUAL_RANKS_H
 
-#include "collective/collective_reach.h"
-#include "fold.h"
+#include "base/fold.h"
+#include "kernels/collective/collective_reach.h"
 
 #ifdef __cplusplus
 extern "C" {

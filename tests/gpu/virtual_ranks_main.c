@@ -18,8 +18,8 @@
 #include <string.h>
 
 #include "adversary.h"
-#include "cuda/device.h"
 #include "gpu_dtypes.h"
+#include "kernels/cuda/device.h"
 #include "virtual_ranks.h"
 
 enum { MOST_LINES_BYTES = 128 << 10, PACKS = 1024, SLOTS = 3 }; /* collective_reach.cuh's REACH_ constants */

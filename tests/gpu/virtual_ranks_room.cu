@@ -3,7 +3,7 @@
 
 #include <cuda_fp16.h>
 
-#include "collective/collective_reach.cuh"
+#include "kernels/collective/collective_reach.cuh"
 
 /* The flags too: they tell of the step before. */
 static __global__ void count_from_kernel(struct reach_room *room, uint32_t calls, uint64_t steps) {

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "adversary.h"
-#include "collective/parts.h"
-#include "cuda/device.h"
-#include "judge.h"
+#include "judge/judge.h"
+#include "kernels/collective/parts.h"
+#include "kernels/cuda/device.h"
 
 /* Of a vector and its shift. */
 static size_t stride_of(const struct virtual_world *w) { return padded(w->nbytes + 16); }

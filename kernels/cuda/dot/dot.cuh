@@ -6,8 +6,8 @@
 #ifndef FOLD_DOT_CUH
 #define FOLD_DOT_CUH
 
-#include "cuda/common.cuh"
-#include "cuda/last_block.cuh"
+#include "kernels/cuda/common.cuh"
+#include "kernels/cuda/last_block.cuh"
 
 struct dot_plan {
   size_t rows, cols, stretch; /* terms of each item */

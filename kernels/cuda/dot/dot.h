@@ -5,7 +5,7 @@
 #ifndef FOLD_CUDA_DOT_H
 #define FOLD_CUDA_DOT_H
 
-#include "subject.h"
+#include "model/subject.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,10 +7,10 @@
  * A tile of 4096 terms is one step of a block: thread p is place p. An item is a tile, or, where there are more rows than counters, the
  * row: then its block joins tiles as it makes them, like a carry runs through a binary number, which is the tree over neighbours.
  */
-#include "canonical.h"
-#include "cuda/dispatch.cuh"
-#include "dot.cuh"
-#include "dot.h"
+#include "kernels/cuda/dispatch.cuh"
+#include "kernels/cuda/dot/dot.cuh"
+#include "kernels/cuda/dot/dot.h"
+#include "oracles/canonical.h"
 
 enum { THREADS = 256, LEVELS = 48 };
 

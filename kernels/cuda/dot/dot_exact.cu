@@ -9,11 +9,11 @@
  * the row is one item. A limb takes 2^31 additions below 2^32, one of each term at the most: carries are propagated once, at the row's
  * end, and in longer rows after each item too.
  */
-#include "cuda/dispatch.cuh"
-#include "cuda/exact/exact_format.cuh"
-#include "dot.cuh"
-#include "dot.h"
-#include "super_round.h"
+#include "kernels/cuda/dispatch.cuh"
+#include "kernels/cuda/dot/dot.cuh"
+#include "kernels/cuda/dot/dot.h"
+#include "kernels/cuda/exact/exact_format.cuh"
+#include "oracles/super_round.h"
 
 enum {
   BASE = -2148,

@@ -3,10 +3,10 @@
  * The method is in exact_warp.cuh and exact_block.cuh; the limbs and their closing are the host oracle's
  * (oracles/super.h, super_round.h).
  */
-#include "exact_device.h"
+#include "kernels/cuda/exact/exact_device.h"
 
-#include "cuda/dispatch.cuh"
-#include "exact_block.cuh"
+#include "kernels/cuda/dispatch.cuh"
+#include "kernels/cuda/exact/exact_block.cuh"
 
 static size_t counters_at(size_t rows) { return FOLD_SCRATCH_ZEROED + rows * sizeof(struct exact_meeting); }
 

@@ -15,7 +15,7 @@
 #ifndef FOLD_EXACT_BINS_CUH
 #define FOLD_EXACT_BINS_CUH
 
-#include "exact_limbs.cuh"
+#include "kernels/cuda/exact/exact_limbs.cuh"
 
 template <int D>
 struct exact_bins {

@@ -25,11 +25,11 @@
 #ifndef FOLD_EXACT_BLOCK_CUH
 #define FOLD_EXACT_BLOCK_CUH
 
-#include "exact_carry.cuh"
-#include "exact_load.cuh"
-#include "exact_plan.cuh"
-#include "exact_warp.cuh"
-#include "cuda/last_block.cuh"
+#include "kernels/cuda/exact/exact_carry.cuh"
+#include "kernels/cuda/exact/exact_load.cuh"
+#include "kernels/cuda/exact/exact_plan.cuh"
+#include "kernels/cuda/exact/exact_warp.cuh"
+#include "kernels/cuda/last_block.cuh"
 
 #define EXACT_COUNTS 4 /* nan, both infinities, other_than_negative_zero; `terms` is known in advance */
 

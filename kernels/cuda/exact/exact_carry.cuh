@@ -7,8 +7,8 @@
 #ifndef FOLD_EXACT_CARRY_CUH
 #define FOLD_EXACT_CARRY_CUH
 
-#include "exact_format.cuh"
-#include "super_round.h"
+#include "kernels/cuda/exact/exact_format.cuh"
+#include "oracles/super_round.h"
 
 template <int D>
 struct exact_words {

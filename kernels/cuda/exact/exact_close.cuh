@@ -9,7 +9,7 @@
 #ifndef FOLD_EXACT_CLOSE_CUH
 #define FOLD_EXACT_CLOSE_CUH
 
-#include "exact_format.cuh"
+#include "kernels/cuda/exact/exact_format.cuh"
 
 /* a + b = sum + error, exactly (Knuth). */
 static __device__ __forceinline__ void exact_two_sum(double a, double b, double *sum, double *error) {

@@ -7,8 +7,8 @@
 #ifndef FOLD_CUDA_EXACT_H
 #define FOLD_CUDA_EXACT_H
 
-#include "subject.h"
-#include "super.h"
+#include "model/subject.h"
+#include "oracles/super.h"
 
 #ifdef __cplusplus
 extern "C" {

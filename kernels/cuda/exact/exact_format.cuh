@@ -8,8 +8,8 @@
 
 #include <cuda_fp16.h>
 
-#include "cuda/common.cuh"
-#include "super.h"
+#include "kernels/cuda/common.cuh"
+#include "oracles/super.h"
 
 #define EXACT_AHEAD 8 /* how many accesses of 16 bytes a lane has in a tile */
 

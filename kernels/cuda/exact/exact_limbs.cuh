@@ -9,7 +9,7 @@
 #ifndef FOLD_EXACT_LIMBS_CUH
 #define FOLD_EXACT_LIMBS_CUH
 
-#include "exact_format.cuh"
+#include "kernels/cuda/exact/exact_format.cuh"
 
 #define EXACT_LIMB_TILES 64
 

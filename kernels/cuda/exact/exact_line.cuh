@@ -10,12 +10,12 @@
 #ifndef FOLD_EXACT_LINE_CUH
 #define FOLD_EXACT_LINE_CUH
 
-#include "cuda/dispatch.cuh"
-#include "exact_carry.cuh"
-#include "exact_close.cuh"
-#include "exact_load.cuh"
-#include "exact_plan.cuh"
-#include "exact_warp.cuh"
+#include "kernels/cuda/dispatch.cuh"
+#include "kernels/cuda/exact/exact_carry.cuh"
+#include "kernels/cuda/exact/exact_close.cuh"
+#include "kernels/cuda/exact/exact_load.cuh"
+#include "kernels/cuda/exact/exact_plan.cuh"
+#include "kernels/cuda/exact/exact_warp.cuh"
 
 #define EXACT_LINE_TILES 16 /* f32: 16 tiles of 1024 terms below 2^39 units */
 

@@ -7,8 +7,8 @@
 #ifndef FOLD_EXACT_LOAD_CUH
 #define FOLD_EXACT_LOAD_CUH
 
-#include "exact_format.cuh"
-#include "cuda/load.cuh"
+#include "kernels/cuda/exact/exact_format.cuh"
+#include "kernels/cuda/load.cuh"
 
 /* A tile has N accesses of each lane. */
 template <int D, int N = EXACT_AHEAD>

@@ -3,8 +3,8 @@
 #ifndef FOLD_EXACT_PLAN_CUH
 #define FOLD_EXACT_PLAN_CUH
 
-#include "fold.h"
-#include "super.h"
+#include "base/fold.h"
+#include "oracles/super.h"
 
 #define EXACT_MOST_WARPS 8
 #define EXACT_SET_WARPS 2 /* how many warps of a block share a set of f64's columns (exact_limbs.cuh) */

@@ -5,8 +5,8 @@
 #ifndef FOLD_EXACT_ROWS_CUH
 #define FOLD_EXACT_ROWS_CUH
 
-#include "cuda/launch.cuh"
-#include "exact_short.cuh"
+#include "kernels/cuda/exact/exact_short.cuh"
+#include "kernels/cuda/launch.cuh"
 
 #define LINE_BYTES (128 << 10) /* that a warp reads, where the rows suffice */
 #define SHORT_ROWS 64

@@ -1,4 +1,4 @@
 /* exact_rows_bf16.cu: the exact sum's kernels for many rows of bf16; see exact_rows.cuh. */
-#include "exact_rows.cuh"
+#include "kernels/cuda/exact/exact_rows.cuh"
 
 FOLD_EXACT_ROWS_INSTANCE(exact_rows_bf16, FOLD_BF16)

@@ -1,4 +1,4 @@
 /* exact_rows_f32.cu: the exact sum's kernels for many rows of f32; see exact_rows.cuh. */
-#include "exact_rows.cuh"
+#include "kernels/cuda/exact/exact_rows.cuh"
 
 FOLD_EXACT_ROWS_INSTANCE(exact_rows_f32, FOLD_F32)

@@ -24,8 +24,8 @@
 #ifndef FOLD_EXACT_SHORT_CUH
 #define FOLD_EXACT_SHORT_CUH
 
-#include "cuda/async.cuh"
-#include "exact_line.cuh"
+#include "kernels/cuda/async.cuh"
+#include "kernels/cuda/exact/exact_line.cuh"
 
 /* Works for any terms: sums `n` rows from `row` on, each by the whole warp, by windows or limbs as its terms need. */
 template <int D>

@@ -1,7 +1,7 @@
 /* exact_small.cu: launches of the exact sum's kernel for few rows of few tiles; see exact_small.cuh. */
-#include "exact_small.cuh"
+#include "kernels/cuda/exact/exact_small.cuh"
 
-#include "cuda/dispatch.cuh"
+#include "kernels/cuda/dispatch.cuh"
 
 #define SMALL_THREADS (32 * SMALL_WARPS)
 #define SMALL_ROWS 4 /* the states of more rows leave no room for slots */

@@ -20,10 +20,10 @@
 #ifndef FOLD_EXACT_SMALL_CUH
 #define FOLD_EXACT_SMALL_CUH
 
-#include "cuda/dispatch.cuh"
-#include "exact_block.cuh"
-#include "exact_close.cuh"
-#include "cuda/launch.cuh"
+#include "kernels/cuda/dispatch.cuh"
+#include "kernels/cuda/exact/exact_block.cuh"
+#include "kernels/cuda/exact/exact_close.cuh"
+#include "kernels/cuda/launch.cuh"
 
 #define SMALL_WARPS 16
 #define NO_ANCHOR (1 << 20) /* marks a block without windows */

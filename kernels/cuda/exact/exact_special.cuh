@@ -6,7 +6,7 @@
 #ifndef FOLD_EXACT_SPECIAL_CUH
 #define FOLD_EXACT_SPECIAL_CUH
 
-#include "exact_format.cuh"
+#include "kernels/cuda/exact/exact_format.cuh"
 
 /* What a lane has counted. */
 struct exact_special {

@@ -18,9 +18,9 @@
 #ifndef FOLD_EXACT_WARP_CUH
 #define FOLD_EXACT_WARP_CUH
 
-#include "exact_bins.cuh"
-#include "exact_special.cuh"
-#include "cuda/load.cuh"
+#include "kernels/cuda/exact/exact_bins.cuh"
+#include "kernels/cuda/exact/exact_special.cuh"
+#include "kernels/cuda/load.cuh"
 
 #define EXACT_WIDTH 40 /* bits of a window */
 #define EXACT_ABOVE 4  /* how many binades a new anchor leaves free above the tile, if there is room */

@@ -6,7 +6,7 @@
 #ifndef FOLD_FLAT_H
 #define FOLD_FLAT_H
 
-#include "subject.h"
+#include "model/subject.h"
 
 #ifdef __cplusplus
 extern "C" {

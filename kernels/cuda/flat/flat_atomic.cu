@@ -5,10 +5,10 @@
  * Claims: writes_output, stays_in_bounds, keeps_input, and bounded by no height but n's: nothing about bits.
  * Limits: sums only. launch.block is a power of two from 32 to 1024, launch.blocks is free.
  */
-#include "flat.h"
+#include "kernels/cuda/flat/flat.h"
 
-#include "cuda/dispatch.cuh"
-#include "cuda/common.cuh"
+#include "kernels/cuda/common.cuh"
+#include "kernels/cuda/dispatch.cuh"
 
 #define ATOMIC_BLOCK 256u
 

@@ -17,10 +17,10 @@
  * fences around it (f64 10^8: 0.997 to 1.03); 16 tiles a block (4: 0.97); rare code out of line, so that all 16
  * accesses of a lane are in flight (f16 10^8: 1.08 to 1.14).
  */
-#include "flat.h"
+#include "kernels/cuda/flat/flat.h"
 
-#include "cuda/dispatch.cuh"
-#include "flat_canonical.cuh"
+#include "kernels/cuda/dispatch.cuh"
+#include "kernels/cuda/flat/flat_canonical.cuh"
 
 /* A block sums 2^shift tiles. If there are many tiles: 16, because each block costs a barrier and an atomic, 1 ns of the H200's time
  * (4 tiles a block 0.97 of CUB's speed, 16 tiles 1.02). If there are fewer: so few that each multiprocessor has some

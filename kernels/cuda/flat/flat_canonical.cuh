@@ -12,12 +12,12 @@
 #ifndef FOLD_FLAT_CANONICAL_CUH
 #define FOLD_FLAT_CANONICAL_CUH
 
-#include "canonical.h"
-#include "cuda/common.cuh"
-#include "flat_canonical_plan.cuh"
-#include "flat_canonical_small.cuh"
-#include "cuda/load.cuh"
-#include "cuda/last_block.cuh"
+#include "kernels/cuda/common.cuh"
+#include "kernels/cuda/flat/flat_canonical_plan.cuh"
+#include "kernels/cuda/flat/flat_canonical_small.cuh"
+#include "kernels/cuda/last_block.cuh"
+#include "kernels/cuda/load.cuh"
+#include "oracles/canonical.h"
 
 /* What a warp sums at a time is a part: 32 VEC neighbouring places of a tile, VEC of them for each lane, and 16 lines:
  * 16 accesses a lane for every dtype. A part is a subtree of the tile, so that an item is the tree over its parts.

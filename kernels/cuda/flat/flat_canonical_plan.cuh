@@ -3,9 +3,9 @@
 #ifndef FOLD_FLAT_CANONICAL_PLAN_CUH
 #define FOLD_FLAT_CANONICAL_PLAN_CUH
 
-#include "canonical.h"
-#include "fold.h"
-#include "cuda/last_block.cuh"
+#include "base/fold.h"
+#include "kernels/cuda/last_block.cuh"
+#include "oracles/canonical.h"
 
 struct canonical_plan {
   size_t rows, cols;

@@ -25,11 +25,11 @@
 #ifndef FOLD_FLAT_CANONICAL_SMALL_CUH
 #define FOLD_FLAT_CANONICAL_SMALL_CUH
 
-#include "canonical.h"
-#include "cuda/common.cuh"
-#include "flat_canonical_plan.cuh"
-#include "cuda/load.cuh"
-#include "cuda/launch.cuh"
+#include "kernels/cuda/common.cuh"
+#include "kernels/cuda/flat/flat_canonical_plan.cuh"
+#include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/load.cuh"
+#include "oracles/canonical.h"
 
 template <class W>
 struct canonical_slot;

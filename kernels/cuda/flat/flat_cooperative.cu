@@ -15,10 +15,10 @@
  */
 #include <cooperative_groups.h>
 
-#include "flat.h"
+#include "kernels/cuda/flat/flat.h"
 
-#include "cuda/dispatch.cuh"
-#include "flat_shuffle.cuh"
+#include "kernels/cuda/dispatch.cuh"
+#include "kernels/cuda/flat/flat_shuffle.cuh"
 
 template <int D, int O, int VEC>
 __global__ __launch_bounds__(SHUFFLE_WIDTH) void cooperative_kernel(

@@ -18,11 +18,11 @@
  * through the row side by side, 1 or 2 MiB at a time, and plain reads in that shape reach 0.98 of those where a block
  * reads a piece of its own.
  */
-#include "flat.h"
+#include "kernels/cuda/flat/flat.h"
 
-#include "cuda/dispatch.cuh"
-#include "flat_shuffle.cuh"
-#include "cuda/last_block.cuh"
+#include "kernels/cuda/dispatch.cuh"
+#include "kernels/cuda/flat/flat_shuffle.cuh"
+#include "kernels/cuda/last_block.cuh"
 
 static struct shuffle_plan make_plan(const struct fold_call *call) {
   struct shuffle_plan plan;

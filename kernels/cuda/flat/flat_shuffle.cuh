@@ -11,9 +11,9 @@
 #ifndef FOLD_FLAT_SHUFFLE_CUH
 #define FOLD_FLAT_SHUFFLE_CUH
 
-#include "cuda/common.cuh"
-#include "cuda/load.cuh"
-#include "cuda/last_block.cuh"
+#include "kernels/cuda/common.cuh"
+#include "kernels/cuda/last_block.cuh"
+#include "kernels/cuda/load.cuh"
 
 #define SHUFFLE_WIDTH 256u
 #define SHUFFLE_MOST_BLOCKS 1024u

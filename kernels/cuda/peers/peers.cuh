@@ -10,8 +10,8 @@
 #include <cuda/std/iterator>
 #include <thrust/iterator/transform_iterator.h>
 
-#include "cuda/common.cuh"
-#include "peers.h"
+#include "kernels/cuda/common.cuh"
+#include "kernels/cuda/peers/peers.h"
 
 #define PEER_MOST_ROWS 1024
 

@@ -9,7 +9,7 @@
 #ifndef FOLD_PEERS_H
 #define FOLD_PEERS_H
 
-#include "subject.h"
+#include "model/subject.h"
 
 #ifdef __cplusplus
 extern "C" {

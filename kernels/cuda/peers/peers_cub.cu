@@ -3,7 +3,7 @@
  * Order: CUB's, which depends on its version, the GPU's tuning and the pointer's alignment (a vectorised and a scalar
  * load path). Claims: what CUB documents: run_to_run.
  */
-#include "peers.cuh"
+#include "kernels/cuda/peers/peers.cuh"
 
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_segmented_reduce.cuh>

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cuda/dot/dot.h"
+#include "kernels/cuda/dot/dot.h"
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)

@@ -5,7 +5,7 @@
  * nothing.
  * Limits: sums of f32 and f64; elsewhere CUB falls back to its default or does not compile.
  */
-#include "peers.cuh"
+#include "kernels/cuda/peers/peers.cuh"
 
 #include <cub/device/device_reduce.cuh>
 

@@ -3,7 +3,7 @@
  *
  * Order: Thrust's, in effect CUB's. Claims: none is documented.
  */
-#include "peers.cuh"
+#include "kernels/cuda/peers/peers.cuh"
 
 #include <thrust/reduce.h>
 #include <thrust/system/cuda/execution_policy.h>

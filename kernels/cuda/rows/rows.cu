@@ -1,8 +1,8 @@
 /* rows.cu: the entry points of the row family: each names its order's shape and the rung that runs it. */
-#include "rows.h"
+#include "kernels/cuda/rows/rows.h"
 
-#include "cuda/launch.cuh"
-#include "rows.cuh"
+#include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/rows/rows.cuh"
 
 #define PLAIN(NAME, SHAPE)                                                                                            \
   extern "C" fold_status fold_rows_##NAME##_plain(const struct fold_subject *subject, const struct fold_call *call) { \

@@ -7,7 +7,7 @@
 #ifndef FOLD_ROWS_CUH
 #define FOLD_ROWS_CUH
 
-#include "cuda/common.cuh"
+#include "kernels/cuda/common.cuh"
 
 struct fold_rows_shape {
   unsigned threads;

@@ -8,7 +8,7 @@
 #ifndef FOLD_ROWS_H
 #define FOLD_ROWS_H
 
-#include "subject.h"
+#include "model/subject.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -8,7 +8,7 @@
 #ifndef FOLD_ROWS_LINE_CUH
 #define FOLD_ROWS_LINE_CUH
 
-#include "rows_window.cuh"
+#include "kernels/cuda/rows/rows_window.cuh"
 
 template <int D, int O, bool backward>
 struct line : window<D, O, backward> {

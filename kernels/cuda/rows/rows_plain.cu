@@ -7,7 +7,7 @@
  * global memory, so that a warp's lanes read addresses a chunk apart; on an H200 22% of the memory's
  * speed. It needs nothing of the GPU, so that every other rung falls back on it.
  */
-#include "rows.cuh"
+#include "kernels/cuda/rows/rows.cuh"
 
 template <int D, int O>
 struct plain {

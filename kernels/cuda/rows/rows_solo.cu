@@ -16,8 +16,8 @@
  * bytes a row 0.41, of 1 KiB 0.83 (its 32 copies take some 2,000 cycles, whatever their length), of 2 KiB 0.92; with four,
  * one beside the adders on their scheduler, 0.87. 1024 x 16,384, single_determ: windows 193 us, one chain 135, eight 37.
  */
-#include "cuda/async.cuh"
-#include "rows.cuh"
+#include "kernels/cuda/async.cuh"
+#include "kernels/cuda/rows/rows.cuh"
 
 enum { STAGES = 24, STAGE = 8192, SIDE = 8, FEEDERS = 3, THREADS = 32 + 32 * FEEDERS };
 

@@ -22,8 +22,8 @@
  * 4 x 16,384: par_256 13.3 to 5.5 us, par_64_determ 22.7 to 5.7 us (CUB 5.9 to 6.7; an empty kernel 2.7); par_16_determ by
  * windows 16.9, here 9.3 us (par_16 8.7).
  */
-#include "cuda/async.cuh"
-#include "rows.cuh"
+#include "kernels/cuda/async.cuh"
+#include "kernels/cuda/rows/rows.cuh"
 
 enum { GROUPS = 8 };
 

@@ -27,7 +27,7 @@
  * Few long rows are rows_solo.cu's: here a step of 64 elements takes some 1100 cycles whatever it copies, 256 of them the
  * chain's (4096 x 262,144: single_for 0.37).
  */
-#include "rows_line.cuh"
+#include "kernels/cuda/rows/rows_line.cuh"
 
 template <int D, int O, bool backward, bool aligned>
 static __global__ void __launch_bounds__(256)

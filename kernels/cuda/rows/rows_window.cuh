@@ -6,8 +6,8 @@
 #ifndef FOLD_ROWS_WINDOW_CUH
 #define FOLD_ROWS_WINDOW_CUH
 
-#include "cuda/async.cuh"
-#include "rows.cuh"
+#include "kernels/cuda/async.cuh"
+#include "kernels/cuda/rows/rows.cuh"
 
 enum { WINDOW = 256, PIECES = WINDOW / 16, STAGE = 32 * (WINDOW + 16), MOST_WARPS = 8 };
 

@@ -1,0 +1,54 @@
+/* base/did_you_mean.c: see base/did_you_mean.h. */
+#include "base/did_you_mean.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST = 100 };
+
+static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
+
+/* Letters to insert, delete, replace or swap with a neighbour (optimal string alignment). Words longer than MOST letters match nothing. */
+static unsigned edits(const char *a, const char *b) {
+  const size_t n = strlen(a), m = strlen(b);
+  unsigned row[3][MOST + 1];
+  if (n > MOST || m > MOST) return UINT_MAX;
+  for (size_t j = 0; j <= m; j++) row[0][j] = (unsigned)j;
+  for (size_t i = 1; i <= n; i++) {
+    unsigned *now = row[i % 3], *before = row[(i + 2) % 3], *two = row[(i + 1) % 3];
+    now[0] = (unsigned)i;
+    for (size_t j = 1; j <= m; j++) {
+      now[j] = least(least(now[j - 1], before[j]) + 1, before[j - 1] + (a[i - 1] != b[j - 1]));
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) now[j] = least(now[j], two[j - 2] + 1);
+    }
+  }
+  return row[n % 3][m];
+}
+
+void fold_near_open(struct fold_near *near, const char *word) {
+  const size_t third = strlen(word) / 3;
+  *near = (struct fold_near){.word = word, .distance = (unsigned)(third > 1 ? third : 1) + 1};
+}
+
+void fold_near_try(struct fold_near *near, const char *candidate) {
+  const char *slash = strrchr(candidate, '/');
+  unsigned distance = edits(near->word, candidate);
+  if (slash && !strchr(near->word, '/')) distance = least(distance, edits(near->word, slash + 1));
+  if (distance >= near->distance) return;
+  near->distance = distance;
+  snprintf(near->best, sizeof near->best, "%s", candidate);
+}
+
+const char *fold_near_text(const struct fold_near *near, char text[160]) {
+  text[0] = '\0';
+  if (near->best[0]) snprintf(text, 160, ": did you mean '%s'?", near->best);
+  return text;
+}
+
+const char *fold_near_of(const char *word, const char *const names[], char text[160]) {
+  struct fold_near near;
+  fold_near_open(&near, word);
+  for (size_t i = 0; names[i]; i++) fold_near_try(&near, names[i]);
+  return fold_near_text(&near, text);
+}

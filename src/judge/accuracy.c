@@ -1,0 +1,430 @@
+/* judge/accuracy.c: the error against the exact result: bounded, compensated, faithful, correctly_rounded.
+ *
+ * Special values are compared by class before any subtraction, and a result is accepted by a positive condition
+ * (error <= bound), so that NaN never passes. Each row is judged; the finding keeps the worst.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bits.h"
+#include "judge/evidence.h"
+#include "oracles/bound.h"
+#include "oracles/order.h"
+
+static void refute_row(struct fold_finding *finding, size_t row, uint64_t got, uint64_t want, double ulps) {
+  finding->row = row;
+  finding->compared = true;
+  finding->got = got;
+  finding->want = want;
+  if (!isnan(ulps)) finding->ulps = ulps;
+}
+
+/* Keeps the greatest error seen so far; NaN: none was measured. */
+static void keep_worst(struct fold_finding *finding, size_t row, uint64_t got, uint64_t want, double ulps,
+                       double fraction) {
+  bool worse = isnan(finding->ulps) || fraction > finding->fraction || (isnan(fraction) && ulps > finding->ulps);
+  if (isnan(finding->ulps) || ulps > finding->ulps) finding->ulps = ulps;
+  if (isnan(finding->fraction) || fraction > finding->fraction) finding->fraction = fraction;
+  if (worse) refute_row(finding, row, got, want, NAN);
+}
+
+enum fold_dtype fold_error_unit(struct fold_arithmetic how) {
+  const int wide = fold_format_of(how.accumulator).precision;
+  return wide < fold_format_of(how.result).precision ? how.accumulator : how.result;
+}
+
+/* The error of a sum over u sum |x|; NaN of a product, of max and of min. Below the smallest normal number, from where on
+ * all roundings are of one size, that number stands for the sum of magnitudes: of a right sum this never is above 1. */
+static double backward_of(mpfr_srcptr error, const struct fold_truth *truth, struct fold_arithmetic how) {
+  const struct fold_format unit = fold_format_of(fold_error_unit(how));
+  if (truth->op != FOLD_SUM) return NAN;
+  MPFR_DECL_INIT(normal, 2);
+  mpfr_set_ui_2exp(normal, 1, unit.emin, MPFR_RNDN);
+  const bool normally = mpfr_greaterequal_p(truth->abs_sum, normal);
+  return ldexp(fold_ratio_up(error, normally ? truth->abs_sum : normal), unit.precision);
+}
+
+static void keep_backward(struct fold_finding *finding, double backward) {
+  if (isnan(finding->backward) || backward > finding->backward) finding->backward = backward;
+}
+
+/* A result of another class that the theorem leaves possible: the exact one, or what an overflow gives. */
+static uint64_t possible(const struct fold_weighing *w, const struct fold_outcomes *may) {
+  const struct fold_truth *truth = w->truth;
+  const struct fold_format format = fold_format_of(w->how.result);
+  const bool negative = mpfr_signbit(truth->exact) != 0;
+  if (may->finite || !truth->finite_terms) return truth->rounded[w->how.result];
+  if (!may->infinite[0] && !may->infinite[1]) return format.nan;
+  return format.beyond | ((may->infinite[negative] ? negative : !negative) ? format.sign : 0);
+}
+
+/* Judges a result by its class: NaN, infinite or finite, as the theorem leaves possible. */
+static bool judge_class(const struct fold_weighing *w, const struct fold_outcomes *may, struct fold_finding *finding) {
+  const struct fold_truth *truth = w->truth;
+  const enum fold_dtype dtype = w->how.result;
+  enum fold_class class = fold_bits_class(dtype, w->got);
+  bool finite = class < FOLD_INFINITE, negative = fold_bits_negative(dtype, w->got);
+  if (class == FOLD_NAN ? may->nan : finite ? may->finite : may->infinite[negative]) return true;
+  refute_row(finding, w->row, w->got, possible(w, may), truth->finite_terms ? INFINITY : NAN);
+  if (!truth->finite_terms)
+    fold_find_refuted(finding, "the rules for special values require a different result (docs/claims.md, Numbers)");
+  else if (finite)
+    fold_find_refuted(finding, "the result is finite, and every order overflows");
+  else if (may->infinite[0] || may->infinite[1])
+    fold_find_refuted(finding, "no order overflows that way");
+  else
+    fold_find_refuted(finding, "the result is not finite, and no partial result can overflow");
+  return false;
+}
+
+/* Prints as many digits as it takes to tell the two apart: "error 1.23457e-05 is above the bound 1.23456e-05". */
+static void refute_above(struct fold_finding *finding, mpfr_srcptr error, mpfr_srcptr bound) {
+  char text[2][64];
+  for (int digits = 3; digits <= 24; digits++) {
+    mpfr_snprintf(text[0], sizeof text[0], "%.*Rg", digits, error);
+    mpfr_snprintf(text[1], sizeof text[1], "%.*Rg", digits, bound);
+    if (strcmp(text[0], text[1]) != 0) break;
+  }
+  fold_find_refuted(finding, "error %s is above the bound %s", text[0], text[1]);
+}
+
+/* A product that is no NaN has the sign of its terms' signs, in whatever order, and if it is zero too. */
+static bool judge_sign(const struct fold_weighing *w, struct fold_finding *finding) {
+  const struct fold_truth *truth = w->truth;
+  const uint64_t want = truth->rounded[w->how.result];
+  if (truth->op != FOLD_PROD || !truth->finite_terms ||
+      fold_bits_negative(w->how.result, w->got) == fold_bits_negative(w->how.result, want))
+    return true;
+  refute_row(finding, w->row, w->got, want, NAN);
+  fold_find_refuted(finding, "a product of these terms is %s in every order",
+                    fold_bits_negative(w->how.result, want) ? "negative" : "positive");
+  return false;
+}
+
+/* Judges a finite result: its error must be within the bound, and where no order rounds on the way it must be the
+ * correctly rounded one (a zero sum may have either sign). */
+static bool judge_within(struct fold_weighing *w, bool exact, struct fold_finding *finding) {
+  const enum fold_dtype dtype = w->how.result;
+  uint64_t want = w->truth->rounded[dtype], sign = fold_format_of(dtype).sign;
+  bool nearest = w->got == want || !((w->got | want) & ~sign);
+  fold_truth_error(w->error, w->truth, dtype, w->got);
+  bool within = mpfr_lessequal_p(w->error, w->bound);
+  w->ulps = fold_truth_ulps(w->error, w->truth, dtype);
+  w->backward = backward_of(w->error, w->truth, w->how);
+  w->fraction = fold_ratio_up(w->error, w->bound);
+  keep_backward(finding, w->backward);
+  keep_worst(finding, w->row, w->got, want, w->ulps, w->fraction);
+  if (within && (nearest || !exact)) return true;
+  refute_row(finding, w->row, w->got, want, w->ulps);
+  if (exact && !nearest)
+    fold_find_refuted(finding, "no order rounds on the way, and this is not the %s",
+                      mpfr_zero_p(w->bound) ? "exact result" : "number nearest to the exact result");
+  else
+    refute_above(finding, w->error, w->bound);
+  return false;
+}
+
+void fold_weighing_init(struct fold_weighing *w) {
+  *w = (struct fold_weighing){.ulps = NAN, .backward = NAN, .fraction = NAN};
+  mpfr_init2(w->error, 256);
+  mpfr_init2(w->bound, 128);
+}
+
+void fold_weighing_free(struct fold_weighing *w) {
+  mpfr_clear(w->error);
+  mpfr_clear(w->bound);
+}
+
+bool fold_weigh(struct fold_weighing *w, struct fold_finding *finding, fold_status *status) {
+  struct fold_outcomes may;
+  w->ulps = w->backward = w->fraction = NAN;
+  *status = fold_bound_outcomes(w->how, w->truth, w->height, w->running, w->bound, &may);
+  if (status->code != FOLD_OK) return true;
+  if (!judge_class(w, &may, finding)) return false;
+  if (fold_bits_class(w->how.result, w->got) >= FOLD_INFINITE) return true;
+  return judge_sign(w, finding) && judge_within(w, may.exact, finding);
+}
+
+/* The height of an order's tree for these terms. */
+static fold_status height_of(struct fold_truths *truths, const struct fold_order *order, uint64_t *height) {
+  const struct fold_case *c = truths->c;
+  if (truths->high_order != order)
+    FOLD_TRY(fold_order_height(order, c->dtype, truths->input, c->cols, &truths->height));
+  truths->high_order = order;
+  *height = truths->height;
+  return fold_ok();
+}
+
+fold_status fold_evidence_height(const struct fold_evidence *e, uint64_t *height) {
+  struct fold_truths *truths = e->truths;
+  const struct fold_case *c = truths->c;
+  const char *name = e->subject->order;
+  const struct fold_order *order = name ? fold_order_find(name) : NULL;
+  *height = c->cols > 0 ? c->cols - 1 : 0;
+  if (e->subject->height) *height = e->subject->height(c->cols, e->ranks);
+  if (name && order == NULL) return fold_error(FOLD_ENVIRONMENT, "its order %s does not exist", name);
+  return order ? height_of(truths, order, height) : fold_ok();
+}
+
+/* The declared order of a product, which gives a tighter bound; NULL where there is none. */
+static const struct fold_order *product_order(const struct fold_evidence *e) {
+  const struct fold_case *c = e->truths->c;
+  const bool usual = fold_subject_accumulator(e->subject, c->dtype) == fold_accumulator_of(c->dtype);
+  if (!e->subject->order || c->op != FOLD_PROD || e->subject->method != FOLD_PLAIN || !usual) return NULL;
+  return fold_order_find(e->subject->order);
+}
+
+/* What that order makes of the row's product. */
+static fold_status run_product(const struct fold_truths *truths, struct fold_weighing *w,
+                               struct fold_running_product *room) {
+  const struct fold_case *c = truths->c;
+  const unsigned char *input = truths->input;
+  if (w->order == NULL) return fold_ok();
+  w->running = room;
+  return fold_order_running_product(w->order, c->dtype, input + w->row * c->cols * fold_dtype_size(c->dtype), c->cols,
+                                    room);
+}
+
+/* Finds the same result of the same row among those weighed by the same bound. */
+static const struct fold_weighed *find_weighed(const struct fold_truths *truths, const struct fold_weighing *w) {
+  const struct fold_weighed *at = truths->weighed[w->row];
+  for (size_t i = 0; i < FOLD_WEIGHED; i++)
+    if (at[i].known && at[i].got == w->got && at[i].height == w->height && at[i].order == w->order &&
+        fold_arithmetic_same(at[i].how, w->how))
+      return &at[i];
+  return NULL;
+}
+
+/* Keeps a result that is allowed. */
+static void keep_weighed(struct fold_truths *truths, const struct fold_weighing *w) {
+  struct fold_weighed *at = truths->weighed[w->row];
+  memmove(at + 1, at, (FOLD_WEIGHED - 1) * sizeof *at);
+  at[0] = (struct fold_weighed){true, w->how, w->order, w->height, w->got, w->ulps, w->backward, w->fraction};
+}
+
+/* Notes an error that is large for a sum whose terms hardly cancel, where no order is declared whose bound would tell. */
+static void note_off(const struct fold_evidence *e, const struct fold_truth *truth, double ulps,
+                     struct fold_finding *finding) {
+  const bool declared = e->subject->order || e->subject->height;
+  if (declared || truth->op != FOLD_SUM || !(truth->condition <= FOLD_WELL_CONDITIONED)) return;
+  if (ulps > FOLD_NOTABLE_ULPS && ulps > finding->off) finding->off = ulps;
+}
+
+/* One result of a row against its bound: false when it is refuted. FOLD_UNSUPPORTED, with the reason, when it has no
+ * bound. */
+static bool judge_result(const struct fold_evidence *e, struct fold_weighing *w, struct fold_finding *finding,
+                         size_t row, uint64_t got, fold_status *status) {
+  struct fold_truths *truths = e->truths;
+  struct fold_running_product room;
+  w->row = row;
+  w->got = got;
+  const struct fold_weighed *before = find_weighed(truths, w);
+  *status = fold_truths_row(truths, row, &w->truth);
+  if (before) {
+    keep_backward(finding, before->backward);
+    if (!isnan(before->ulps)) /* an infinity or a NaN has no error */
+      keep_worst(finding, row, w->got, w->truth->rounded[w->how.result], before->ulps, before->fraction);
+    note_off(e, w->truth, before->ulps, finding);
+    return true;
+  }
+  if (status->code == FOLD_OK) *status = run_product(truths, w, &room);
+  if (status->code != FOLD_OK) return true;
+  bool right = fold_weigh(w, finding, status);
+  w->running = NULL;
+  if (right && status->code == FOLD_OK) note_off(e, w->truth, w->ulps, finding);
+  if (right && status->code == FOLD_OK) keep_weighed(truths, w);
+  return right;
+}
+
+static bool judge_row(const struct fold_evidence *e, struct fold_weighing *w, struct fold_finding *finding, size_t row,
+                      fold_status *status) {
+  return judge_result(e, w, finding, row, fold_bits_load(w->how.result, e->results, row), status);
+}
+
+/* Max and min are exact in every order, and have no bound. */
+static struct fold_weight weight_of_extreme(const struct fold_evidence *e, size_t row, uint64_t got) {
+  const enum fold_dtype dtype = fold_evidence_result_dtype(e);
+  const struct fold_truth *truth;
+  const bool known = fold_truths_row(e->truths, row, &truth).code == FOLD_OK;
+  return (struct fold_weight){known, known && fold_bits_same(dtype, got, truth->rounded[dtype]), NAN};
+}
+
+struct fold_weight fold_weight_of(const struct fold_evidence *e, size_t row, uint64_t got) {
+  const enum fold_op op = e->truths->c->op;
+  struct fold_finding finding = fold_finding_open(e->truths->c->rows);
+  struct fold_weighing w;
+  if (op == FOLD_MAX || op == FOLD_MIN) return weight_of_extreme(e, row, got);
+  fold_weighing_init(&w);
+  w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
+  w.order = product_order(e);
+  fold_status status = fold_evidence_height(e, &w.height);
+  const bool allowed = status.code != FOLD_OK || judge_result(e, &w, &finding, row, got, &status);
+  const struct fold_weight weight = {status.code == FOLD_OK, allowed, finding.fraction};
+  fold_weighing_free(&w);
+  return weight;
+}
+
+bool fold_refutes_row(const struct fold_evidence *e, size_t row) {
+  const enum fold_dtype dtype = fold_evidence_result_dtype(e);
+  const struct fold_weight weight = fold_weight_of(e, row, fold_bits_load(dtype, e->results, row));
+  return weight.known && !weight.allowed;
+}
+
+/* Closes the finding when no row is refuted. If any row failed, there is no verdict. */
+static void close_rows(struct fold_finding *finding, fold_status none, fold_status failure) {
+  if (failure.code != FOLD_OK) {
+    fold_find_failed(finding, failure);
+  } else if (finding->comparisons == 0 && finding->unjudged > 0) {
+    fold_find_failed(finding, none);
+  } else {
+    fold_find_held(finding);
+    if (finding->unjudged > 0)
+      snprintf(finding->reason, sizeof finding->reason, "%zu of %zu rows have %.150s", finding->unjudged, finding->rows,
+               none.text);
+  }
+}
+
+/* Judges every row by the bound of w->how at w->height. `failure`: why that height is not known. */
+static void judge_rows(const struct fold_evidence *e, struct fold_weighing *w, fold_status failure,
+                       struct fold_finding *finding) {
+  fold_status none = fold_ok(), status;
+  bool right = true, known = failure.code == FOLD_OK;
+  for (size_t row = 0; row < finding->rows && known && right; row++) {
+    right = judge_row(e, w, finding, row, &status);
+    finding->comparisons += right && status.code == FOLD_OK;
+    finding->unjudged += right && status.code == FOLD_UNSUPPORTED;
+    if (status.code == FOLD_UNSUPPORTED && none.code == FOLD_OK) none = status;
+    if (status.code != FOLD_OK && status.code != FOLD_UNSUPPORTED) failure = status;
+  }
+  if (right) close_rows(finding, none, failure);
+}
+
+void fold_judge_bounded(const struct fold_evidence *e, struct fold_finding *finding) {
+  struct fold_weighing w;
+  fold_weighing_init(&w);
+  w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
+  w.order = product_order(e);
+  judge_rows(e, &w, finding->rows > 0 ? fold_evidence_height(e, &w.height) : fold_ok(), finding);
+  fold_weighing_free(&w);
+}
+
+/* By the bound of its own compensated method, or of Kahan's: a user may ask this of a sum by any method. */
+void fold_judge_compensated(const struct fold_evidence *e, struct fold_finding *finding) {
+  struct fold_weighing w;
+  fold_weighing_init(&w);
+  w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
+  if (w.how.method != FOLD_NEUMAIER) w.how.method = FOLD_KAHAN;
+  judge_rows(e, &w, fold_ok(), finding);
+  fold_weighing_free(&w);
+}
+
+/* By the bound of a plain sum of the height of the order that the claim names. No bits are compared. */
+void fold_judge_accurate_as(const struct fold_evidence *e, struct fold_finding *finding) {
+  const struct fold_order *order = e->subject->accurate_as ? fold_order_find(e->subject->accurate_as) : NULL;
+  struct fold_weighing w;
+  if (order == NULL) {
+    fold_find_skipped(finding, "it names no order to be as accurate as");
+    return;
+  }
+  fold_weighing_init(&w);
+  w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
+  w.how.method = FOLD_PLAIN;
+  judge_rows(e, &w, finding->rows > 0 ? height_of(e->truths, order, &w.height) : fold_ok(), finding);
+  fold_weighing_free(&w);
+}
+
+/* If the exact result is a number of the format, only that number is faithful; else either of the two around it. */
+static bool is_faithful(const struct fold_truth *truth, enum fold_dtype dtype, uint64_t got) {
+  uint64_t nearest = truth->rounded[dtype];
+  if (fold_bits_same(dtype, got, nearest)) return true;
+  mpfr_t value;
+  mpfr_init2(value, 64);
+  fold_mpfr_set_bits(value, dtype, nearest);
+  int side = mpfr_cmp(value, truth->exact);
+  mpfr_clear(value);
+  uint64_t other = side < 0 ? fold_bits_up(dtype, nearest) : fold_bits_down(dtype, nearest);
+  /* Zero has one place on the line of values and two patterns: a tiny result may round to either zero's own sign only.
+   */
+  if (fold_bits_class(dtype, other) == FOLD_ZERO && mpfr_signbit(truth->exact)) other |= fold_format_of(dtype).sign;
+  return side != 0 && got == other;
+}
+
+static void measure(struct fold_finding *finding, size_t row, struct fold_arithmetic how, uint64_t got,
+                    const struct fold_truth *truth) {
+  const enum fold_dtype dtype = how.result;
+  if (fold_bits_class(dtype, got) >= FOLD_INFINITE || !mpfr_number_p(truth->exact)) return;
+  mpfr_t error;
+  mpfr_init2(error, 256);
+  fold_truth_error(error, truth, dtype, got);
+  keep_backward(finding, backward_of(error, truth, how));
+  keep_worst(finding, row, got, truth->rounded[dtype], fold_truth_ulps(error, truth, dtype), NAN);
+  mpfr_clear(error);
+}
+
+/* One row against the claim's number of ulps: false when it is refuted. */
+static bool judge_ulps(const struct fold_evidence *e, struct fold_finding *finding, size_t row,
+                       const struct fold_truth *truth) {
+  const struct fold_arithmetic how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
+  const enum fold_dtype dtype = how.result;
+  const uint64_t got = fold_bits_load(dtype, e->results, row), want = truth->rounded[dtype];
+  struct fold_finding here = fold_finding_open(1);
+  measure(&here, row, how, got, truth);
+  const double ulps = isnan(here.ulps) ? INFINITY : here.ulps; /* got is infinite or NaN, and want is not */
+  keep_backward(finding, here.backward);
+  keep_worst(finding, row, got, want, ulps, NAN);
+  if (ulps <= e->subject->most_ulps) return true;
+  refute_row(finding, row, got, want, ulps);
+  fold_find_refuted(finding, "%s%.4g ulps were claimed",
+                    isinf(ulps) ? "the result is not finite, and at most " : "at most ", e->subject->most_ulps);
+  return false;
+}
+
+/* Every row whose exact result is a finite number of the format is judged, however its terms cancel. */
+void fold_judge_ulps(const struct fold_evidence *e, struct fold_finding *finding) {
+  const enum fold_dtype dtype = fold_evidence_result_dtype(e);
+  const fold_status none = fold_error(FOLD_UNSUPPORTED, "no ulps: the exact result is not finite");
+  for (size_t row = 0; row < finding->rows; row++) {
+    const struct fold_truth *truth;
+    const fold_status status = fold_truths_row(e->truths, row, &truth);
+    if (status.code != FOLD_OK) {
+      fold_find_failed(finding, status);
+      return;
+    }
+    const bool finite = truth->finite_terms && fold_bits_class(dtype, truth->rounded[dtype]) < FOLD_INFINITE;
+    finding->comparisons += finite;
+    finding->unjudged += !finite;
+    if (finite && !judge_ulps(e, finding, row, truth)) return;
+  }
+  close_rows(finding, none, fold_ok());
+}
+
+static void judge_rounding(const struct fold_evidence *e, struct fold_finding *finding, bool nearest) {
+  const struct fold_arithmetic how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
+  const enum fold_dtype dtype = how.result;
+  for (size_t row = 0; row < finding->rows; row++) {
+    const struct fold_truth *truth;
+    fold_status status = fold_truths_row(e->truths, row, &truth);
+    if (status.code != FOLD_OK) {
+      fold_find_failed(finding, status);
+      return;
+    }
+    finding->comparisons++;
+    uint64_t got = fold_bits_load(dtype, e->results, row);
+    measure(finding, row, how, got, truth);
+    if (nearest ? fold_bits_same(dtype, got, truth->rounded[dtype]) : is_faithful(truth, dtype, got)) continue;
+    refute_row(finding, row, got, truth->rounded[dtype], NAN);
+    fold_find_refuted(finding, nearest ? "not the number nearest to the exact result"
+                                       : "neither the exact result nor a neighbour of it");
+    return;
+  }
+  fold_find_held(finding);
+}
+
+void fold_judge_faithful(const struct fold_evidence *e, struct fold_finding *finding) {
+  judge_rounding(e, finding, false);
+}
+
+void fold_judge_correctly_rounded(const struct fold_evidence *e, struct fold_finding *finding) {
+  judge_rounding(e, finding, true);
+}

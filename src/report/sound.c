@@ -1,0 +1,102 @@
+/* report/sound.c: finds judgements and runs that contradict themselves, when records are read, even if their file is closed correctly.
+ *
+ * A file that was altered and closed anew has the right count and hash. But what a record says twice must still agree: its results
+ * and their hash, its case's name and its shape, its verdict and the evidence. If it does not, the record is refused.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "records/record.h"
+#include "report/lines.h"
+
+static bool has(const json_t *record, const char *key) { return json_object_get(record, key) != NULL; }
+
+static long long number(const json_t *record, const char *key) {
+  return (long long)json_integer_value(json_object_get(record, key));
+}
+
+/* The first of these that is wrong, for people: "its verdict"; NULL if all are right. */
+static const char *find_wrong_outcome(const json_t *record, bool run) {
+  const char *verdict = fold_record_text(record, "verdict");
+  const bool hash = fold_record_text(record, "results_xxh3")[0];
+  const bool decided = strcmp(verdict, "held") == 0 || strcmp(verdict, "refuted") == 0;
+  const bool is_old = number(record, "schema") < 2;
+  if (strcmp(verdict, "not judged") == 0) return "verdict: only timings have 'not judged'";
+  if (run && decided) return "verdict: nothing is judged in a run";
+  if (run && !*verdict && !hash && !is_old) return "results_xxh3: a run with neither results nor a verdict";
+  if (!hash && (has(record, "results") || has(record, "values") || has(record, "results_npy")))
+    return "results_xxh3: results without their hash";
+  if (!hash && decided && !is_old) return "results_xxh3: a verdict on no results";
+  if (has(record, "values") &&
+      json_array_size(json_object_get(record, "results")) != json_array_size(json_object_get(record, "values")))
+    return "values: its results differ from its values";
+  if (hash && has(record, "cases")) return "cases: results of more than one case";
+  if (*fold_record_text(record, "known") && (strcmp(verdict, "refuted") != 0 || !has(record, "peer")))
+    return "known: known, and no refutation of a peer";
+  const long long row = number(record, "row");
+  if (row < 0 || (row > 0 && row >= number(record, "rows"))) return "row: a row that it has not";
+  if (has(record, "got") != has(record, "want")) return "got, want: one of got and want";
+  return *fold_record_text(record, "subject") ? NULL : "subject: no subject";
+}
+
+/* The text after `part`; NULL if it does not begin with that. */
+static const char *behind(const char *text, const char *part) {
+  const size_t n = strlen(part);
+  return strncmp(text, part, n) == 0 ? text + n : NULL;
+}
+
+/* Whether the rest of a case's name is empty or the condition number. Records of schema 1 may lack it. */
+static bool has_its_condition(const json_t *record, const char *rest) {
+  char text[40];
+  if (!has(record, "condition")) return *rest == '\0' || (number(record, "schema") < 2 && behind(rest, "/cond"));
+  fold_condition_name(fold_record_double(record, "condition"), text);
+  const char *said = behind(rest, "/cond");
+  return said && strcmp(said, text) == 0;
+}
+
+/* Whether a case's name agrees with its shape (expand.c): "FIXTURE/DTYPE/PROBLEM/ROWSxCOLS", then the ranks, the seed
+ * and the condition, if there are any. */
+static bool has_its_name(const json_t *record) {
+  char shape[160], more[80] = "";
+  int n = 0;
+  const char *name = fold_record_text(record, "case"), *found = NULL;
+  const bool ranks = has(record, "ranks"), is_old = number(record, "schema") < 2;
+  snprintf(shape, sizeof shape, "/%.40s/%.40s/%lldx%lld", fold_record_text(record, "dtype"),
+           fold_record_text(record, "op"), number(record, "rows"), number(record, "cols"));
+  if (ranks) n = snprintf(more, sizeof more, "/ranks%lld", number(record, "ranks"));
+  if (has(record, "generator")) snprintf(more + n, sizeof more - (size_t)n, "/seed%lld", number(record, "seed"));
+  for (const char *at = name; (at = strstr(at, shape)); at++) found = at;
+  const char *rest = found ? behind(found, shape) : NULL;
+  if (rest && !ranks && is_old && behind(rest, "/ranks")) {
+    rest = behind(rest, "/ranks");
+    rest += strspn(rest, "0123456789");
+  }
+  const char *end = rest ? behind(rest, more) : NULL;
+  return end && has_its_condition(record, end);
+}
+
+static bool has_ranks_of_its_engine(const json_t *record) {
+  const int engine = fold_engine_parse(fold_record_text(record, "engine"));
+  const bool over = engine >= 0 && fold_engine_has_ranks((enum fold_engine)engine);
+  return over || !(has(record, "ranks") || has(record, "ranks_differ"));
+}
+
+const char *fold_record_wrong(const json_t *record) {
+  const bool run = strcmp(fold_record_text(record, "type"), "run") == 0;
+  const bool gathered = has(record, "cases"); /* the record is for many cases, which were skipped */
+  if (!run && strcmp(fold_record_text(record, "type"), "judgement") != 0) return NULL;
+  const char *wrong = find_wrong_outcome(record, run);
+  if (wrong || gathered) return wrong;
+  if (!has_ranks_of_its_engine(record)) return "ranks: ranks, on an engine that has none";
+  return has_its_name(record)
+             ? NULL
+             : "case: its name is not that of a case of this dtype, op, shape, ranks, seed and condition";
+}
+
+fold_status fold_record_check(const json_t *record) {
+  const char *wrong = fold_record_wrong(record);
+  if (wrong)
+    return fold_error(FOLD_BAD_INPUT, "%.60s on %.10s: %.80s: %s", fold_record_text(record, "subject"),
+                      fold_record_text(record, "engine"), fold_record_text(record, "case"), wrong);
+  return fold_record_check_results(record);
+}

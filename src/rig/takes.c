@@ -1,0 +1,33 @@
+/* rig/takes.c: see rig/takes.h. */
+#include "rig/takes.h"
+
+#include "base/bits.h"
+
+/* Whether the request's terms have one of this class or a later one: FOLD_INFINITE, FOLD_NAN. */
+static bool has(const struct fold_rig *rig, const struct fold_request *request, enum fold_class class) {
+  const bool whole = request->row_stride || request->col_stride;
+  for (unsigned k = 0; k < rig->inputs; k++) {
+    const void *input = fold_rig_input_at(rig, k);
+    const size_t first = whole ? 0 : request->first, end = whole ? rig->in[k].n : first + request->rows * request->cols;
+    for (size_t i = first; i < end; i++)
+      if (fold_bits_class(rig->dtype, fold_bits_load(rig->dtype, input, i)) >= class) return true;
+  }
+  return false;
+}
+
+fold_status fold_rig_explain_failure(const struct fold_rig *rig, const struct fold_request *request,
+                                     fold_status failure) {
+  const char *what = request->rows == 0                 ? "an input of no rows"
+                     : request->cols == 0               ? "rows of no terms"
+                     : has(rig, request, FOLD_INFINITE) ? "NaN or infinity"
+                                                        : NULL;
+  return what ? fold_error(FOLD_UNSUPPORTED, "it does not take %s: %.900s", what, failure.text) : failure;
+}
+
+fold_status fold_rig_check_terms(const struct fold_rig *rig, const struct fold_subject *subject,
+                                 const struct fold_request *request) {
+  if (subject->finite && has(rig, request, FOLD_INFINITE))
+    return fold_error(FOLD_UNSUPPORTED, "it takes finite terms only");
+  if (subject->skips_nan && has(rig, request, FOLD_NAN)) return fold_error(FOLD_UNSUPPORTED, "it skips NaN");
+  return fold_ok();
+}

@@ -1,0 +1,82 @@
+/* judges.c: see judges.h. */
+#include "run/judges.h"
+
+#include "run/alike.h"
+
+/* Whether the case's fixture allows the claim. One that is for `bounded` is for each claim about the size of the error. */
+static bool is_for(const struct fold_case *c, const struct fold_claim *claim) {
+  return fold_glob_match(c->claims, claim->name) ||
+         (FOLD_OF_ERROR & FOLD_CLAIM(claim->id) && fold_glob_match(c->claims, "bounded"));
+}
+
+/* Max and min round nothing, so that their bits depend on no order. */
+static bool rounds(const struct fold_case *c) {
+  const enum fold_op op = fold_case_problem(c)->op;
+  return op != FOLD_MAX && op != FOLD_MIN;
+}
+
+/* Whether the address, the commonest cause of "changes from run to run", is tried on a guest that does not promise that it
+ * does not matter, so that its user is told: on a few cases of each kind, where no claims were named. On a device it is not:
+ * there a kernel for aligned arrays alone, which promises nothing else, would end its process. */
+static bool informs(const struct fold_round *round, const struct fold_judgement *j) {
+  const struct fold_subject *s = j->subject;
+  const uint64_t named = s->named & ~(FOLD_CLAIM(FOLD_ACCURATE_AS) | FOLD_CLAIM(FOLD_ULPS));
+  return j->claim->id == FOLD_ALIGNMENT_INVARIANT && round->judge && s->guest && !s->unknown && !named &&
+         round->selection->claims == NULL && fold_engine_is_here(s->engine) && rounds(j->c) &&
+         !(s->unseen && s->unseen[j->claim->id]) && !(round->uninformed && round->uninformed[j->subject_index]) &&
+         fold_stands_for_alike(round->cases, (size_t)(j->c - round->cases->at), j->claim->name);
+}
+
+/* Whether this claim is to be judged: the selection asks for it, promised or probed, and the case's fixture allows it.
+ * A tree is judged only where a fixture names the claim, since its judge uses nothing of the case but its length. */
+bool fold_judges(const struct fold_round *round, const struct fold_judgement *j) {
+  if (j->claim->id == FOLD_TREE && j->c->claims == NULL) return false;
+  return fold_selects_claim(round->selection, j->claim) && is_for(j->c, j->claim) &&
+         (j->promised || round->selection->probe || informs(round, j));
+}
+
+/* Whether a user has named the claim for this guest, no selected case is for it, and this case is the first that the
+ * guest takes: there it is reported as skipped, once, so that nothing that was asked for goes missing. */
+static bool is_missing(const struct fold_round *round, const struct fold_judgement *j) {
+  struct fold_place place = {.subject = j->subject_index};
+  if (!round->judge || !(j->subject->named & FOLD_CLAIM(j->claim->id))) return false;
+  if (!fold_selects_claim(round->selection, j->claim)) return false;
+  bool is_here = false;
+  for (; place.c < round->cases->n; place.c++) {
+    const struct fold_case *c = &round->cases->at[place.c];
+    if (!fold_takes_case(j->subject, c)) continue;
+    is_here |= c == j->c;
+    if (!is_here) return false;
+    const struct fold_judgement there = fold_round_judgement(round, place, j->claim->id);
+    if (fold_judges(round, &there)) return false;
+  }
+  return is_here;
+}
+
+bool fold_judges_to_inform(const struct fold_round *round, const struct fold_judgement *j) {
+  return j->claim && !j->promised && !round->selection->probe;
+}
+
+void fold_judgement_count(const struct fold_round *round, struct fold_judgement *j) {
+  if (!fold_judges_to_inform(round, j)) return;
+  j->promised = j->finding.outside && (j->subject->claims & FOLD_CLAIM(FOLD_BOUNDED)) != 0;
+}
+
+void fold_skip_missing(struct fold_judgement *j) {
+  const char *why = fold_claim_unjudged(j->subject, j->claim->id);
+  fold_find_skipped(&j->finding, "%s", why ? why : "no selected case is for this claim");
+}
+
+bool fold_asks_for(const struct fold_round *round, const struct fold_judgement *j) {
+  return fold_judges(round, j) || is_missing(round, j);
+}
+
+uint64_t fold_claims_asked(const struct fold_round *round) {
+  uint64_t asked = 0, promised = 0;
+  for (size_t k = 0; k < FOLD_CLAIMS; k++) {
+    struct fold_judgement judgement = fold_round_judgement(round, round->place, k);
+    if (fold_asks_for(round, &judgement)) asked |= FOLD_CLAIM(k);
+    if (judgement.promised || round->selection->probe) promised |= asked & FOLD_CLAIM(k);
+  }
+  return promised ? asked : 0; /* nothing is run for information alone */
+}

@@ -1,0 +1,426 @@
+/* supervise.c: starts workers, reads what they send, and judges in the place of those that end within a trial. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/orphans.h"
+#include "guest/guard.h"
+#include "model/setting.h"
+#include "ranks/world.h"
+#include "rig/footing.h"
+#include "run/apart.h"
+#include "run/asked.h"
+#include "run/judges.h"
+#include "run/supervisor.h"
+
+/* Limits in seconds: for a worker that is asked to stop; for one whose socket is closed; for the end of processes that
+ * workers left behind. */
+static const double TO_STOP = 0.5, TO_SAY = 2, TO_BE_GONE = 8;
+enum { LIMITS_OF_A_SUBJECT = 3, LIMITS_OF_SILENCE = 30 };
+/* Seconds that the harness's own work may take for each element of a case. */
+static const double AN_ELEMENT = 20e-6;
+/* Microseconds that messages may wait: waking this process for each one would cost the worker more than judging a short
+ * case. */
+enum { WORDS_WAIT = 1000 };
+
+static fold_status system_failed(const char *what) {
+  return fold_error(FOLD_ENVIRONMENT, "%s: %s", what, strerror(errno));
+}
+
+static fold_status start_worker(struct supervisor *s) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) return system_failed("no socket for the worker");
+  struct fold_worker worker = {.job = s->job,
+                               .desk = s->desk,
+                               .cases = s->has_cases ? &s->cases : NULL,
+                               .fresh = s->fresh,
+                               .place = s->round.place,
+                               .seconds_lost = s->seconds_lost,
+                               .patience = LIMITS_OF_A_SUBJECT * s->limit,
+                               .explained = s->explained,
+                               .uninformed = s->uninformed};
+  /* The worker before may have ended within a run: makes the count even before the new worker starts. */
+  const uint64_t turns = atomic_load(&s->desk->watch.turns), over = turns + (turns & 1);
+  s->patience = (struct fold_patience){.seconds = s->limit, .turns = over};
+  atomic_store(&s->desk->watch.turns, over);
+  atomic_store(&s->desk->watch.by_twin, false);
+  atomic_store(&s->desk->watch.judging, 0);
+  atomic_store(&s->desk->unheard, false);
+  s->heard = true;
+  pid_t parent = getpid(), child = fold_footing_fork();
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (s->job->selection->n_guests > 0) {
+      setpgid(0, 0); /* a subject may send a signal to its process's group */
+      fold_guest_guard_group(getpid());
+    }
+    close(ends[0]);
+    exit(getppid() == parent ? fold_worker_serve(&worker, ends[1]) : 99);
+  }
+  close(ends[1]);
+  s->pid = child;
+  s->fd = ends[0];
+  s->inbox.from = s->inbox.to = 0;
+  s->in_trial = false;
+  s->explains = FOLD_CLAIMS;
+  s->trials = 0;
+  memset(s->ran, 0, s->job->registry->n * sizeof *s->ran);
+  s->ended = (struct fold_ended){0};
+  s->sent = 0;
+  if (child > 0) return fold_ok();
+  close(s->fd);
+  return system_failed("no process for the worker");
+}
+
+/* Whether the process has ended. Its socket does not tell: what it has started may keep that open. */
+static bool is_gone(const struct supervisor *s) {
+  siginfo_t info = {.si_pid = 0};
+  return waitid(P_PID, (id_t)s->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == s->pid;
+}
+
+/* Whether the worker does nothing within a trial, but outside its runs: a subject may have left a lock, or spoilt the
+ * heap, so that the harness itself waits or runs for ever. */
+static bool is_silent(struct supervisor *s) {
+  const uint64_t turns = atomic_load(&s->desk->watch.turns);
+  if (!s->in_trial) return false;
+  if (s->heard || turns != s->turns) {
+    const struct fold_case *c = &s->cases.at[s->round.place.c];
+    const double own = AN_ELEMENT * (double)c->rows * (double)c->cols;
+    s->silence = fold_limit_until(fold_now() + LIMITS_OF_SILENCE * s->limit + own);
+  }
+  s->heard = false;
+  s->turns = turns;
+  return !(turns & 1) && fold_limit_left(&s->silence) <= 0;
+}
+
+/* Whether the worker waits, or runs, for ever. */
+static enum ending find_stuck(struct supervisor *s) {
+  if (fold_watch_hangs(&s->desk->watch, &s->patience)) return HUNG;
+  return is_silent(s) ? SILENT : STILL_THERE;
+}
+
+/* Waits for messages, and handles those that have arrived whole. */
+static enum ending hear_out(struct supervisor *s) {
+  struct pollfd at = {.fd = s->fd, .events = POLLIN};
+  enum ending how = STILL_THERE;
+  int ready = poll(&at, 1, 50);
+  if (ready == 0 && is_gone(s)) {
+    ready = poll(&at, 1, 0); /* it may have sent its last words since it was waited for */
+    if (ready == 0) return WENT;
+  }
+  if (ready <= 0) return STILL_THERE;
+  usleep(WORDS_WAIT);
+  bool more = fold_supervisor_reads(s);
+  while (how == STILL_THERE && s->failed.code == FOLD_OK && fold_supervisor_hears(s)) {
+    how = fold_supervisor_take(s);
+    s->heard = true;
+  }
+  return how == STILL_THERE && !more ? WENT : how;
+}
+
+/* Listens until the worker has ended, one way or another. */
+static enum ending listen_to(struct supervisor *s) {
+  double asked = 0;
+  enum ending how = STILL_THERE;
+  while (how == STILL_THERE && s->failed.code == FOLD_OK) {
+    how = hear_out(s);
+    if (how == STILL_THERE) how = find_stuck(s);
+    const int sent = fold_asked_by_subject();
+    if (sent) kill(s->pid, SIGKILL); /* its messages so far tell in which subject's trial */
+    if (sent) s->sent = sent;
+    if (!*s->job->stop || how != STILL_THERE) continue;
+    if (asked == 0) {
+      asked = fold_now();
+      kill(s->pid, SIGTERM);
+    } else if (fold_now() - asked > TO_STOP) {
+      how = STOPPED;
+    }
+  }
+  return how;
+}
+
+/* How the process ended, in words. */
+static void describe(const struct supervisor *s, enum ending how, int status, char text[160]) {
+  if (s->sent)
+    snprintf(text, 160, "its process sent signal %d (%s) to foldproof, and was killed", s->sent, strsignal(s->sent));
+  else if (how == HUNG)
+    snprintf(text, 160, "a run did not end within %.0f s, and was killed (see --timeout)", s->limit);
+  else if (how == SILENT)
+    snprintf(text, 160,
+             "its process did nothing more between two runs, and was killed: its heap or locks may be spoilt");
+  else if (how == WENT && atomic_load(&s->desk->unheard))
+    snprintf(text, 160,
+             "its process lost its connection to foldproof: a descriptor was closed that is not the subject's");
+  else if (how == SPOKE_NONSENSE)
+    snprintf(text, 160, "its process sent an invalid message: its memory was overwritten");
+  else if (WIFSIGNALED(status))
+    snprintf(text, 160, "the process that it ran in was killed by signal %d (%s)", WTERMSIG(status),
+             strsignal(WTERMSIG(status)));
+  else
+    snprintf(text, 160, "the process that it ran in ended with exit code %d", WEXITSTATUS(status));
+}
+
+/* The subject that runs when a process ends need not be to blame: an earlier one may have left a thread, a timer, or a
+ * spoilt heap. So the trial is run once more, in a process in which nothing else has run. A run that does not end is
+ * the subject's own fault. */
+static bool deserves_again(const struct supervisor *s) { return !s->again && s->trials > 1; }
+
+/* Names the subjects that ran in the process, at most two. */
+static void name_all(const struct supervisor *s, char text[100]) {
+  size_t n = 0;
+  text[0] = '\0';
+  for (size_t i = 0; i < s->job->registry->n; i++) {
+    if (!s->ran[i] || n++ > 1) continue;
+    snprintf(text + strlen(text), 100 - strlen(text), "%s%.30s", n > 1 ? ", " : "", s->job->registry->subjects[i].name);
+  }
+  if (n > 2) snprintf(text + strlen(text), 100 - strlen(text), " and %zu more", n - 2);
+}
+
+/* Notes an end for which no subject can be blamed, but which must not be green either. */
+static void wonder(struct supervisor *s, const char *text) {
+  char all[100];
+  if (s->riddles++ > 0) return;
+  name_all(s, all);
+  if (s->in_trial)
+    snprintf(s->riddle, sizeof s->riddle, "%.50s on %.40s: %.60s",
+             s->job->registry->subjects[s->round.place.subject].name, s->cases.at[s->round.place.c].name, text);
+  else
+    snprintf(s->riddle, sizeof s->riddle, "between two subjects: %.50s; it had run %s", text, all[0] ? all : "none");
+}
+
+/* The worker ended between trials: starts another one, unless the last one came no further either. */
+static fold_status begin_again(struct supervisor *s, const char *text) {
+  bool stuck = s->stuck && s->trials == 0;
+  s->stuck = s->trials == 0;
+  if (stuck || !s->begun) return fold_error(FOLD_ENVIRONMENT, "between two subjects %s", text);
+  wonder(s, text);
+  return fold_ok();
+}
+
+/* All verdicts of the trial stand. How the order changed stays unknown, and is not asked of this subject again. */
+static fold_status go_on_unexplained(struct supervisor *s, const char *text) {
+  const struct fold_sink *sink = s->job->sink;
+  const struct fold_judgement of = fold_round_judgement(&s->round, s->round.place, s->explains);
+  struct fold_order_change change = {.claim = of.claim->id};
+  snprintf(change.text, sizeof change.text, "not known: when it was asked for, %s", text);
+  s->explained[s->round.place.subject] = UINT64_MAX;
+  s->again = false; /* the next worker begins with another trial */
+  s->round.place.subject++;
+  return sink->explanation(sink->context, &of, &change);
+}
+
+/* The claim whose judge was at work; FOLD_CLAIMS: none was. The number is checked, since the worker's memory may be
+ * spoilt. */
+static size_t judged_then(const struct supervisor *s) {
+  const unsigned judging = atomic_load(&s->desk->watch.judging);
+  return judging == 0 || judging > FOLD_CLAIMS ? FOLD_CLAIMS : judging - 1;
+}
+
+/* Whether the run was for information only, such as one at an address that the subject does not claim to take. */
+static bool ran_to_inform(const struct supervisor *s) {
+  const size_t claim = judged_then(s);
+  const struct fold_judgement judgement = fold_round_judgement(&s->round, s->round.place, claim);
+  return claim < FOLD_CLAIMS && s->job->judge && fold_judges_to_inform(&s->round, &judgement);
+}
+
+/* The trial is run again without what is only for information. */
+static fold_status go_on_uninformed(struct supervisor *s) {
+  s->uninformed[s->round.place.subject] = true;
+  s->again = s->calm = true;
+  return fold_ok();
+}
+
+/* Reports the trial in which the worker ended as broken, so that the round goes on after it; or has the trial run
+ * again. */
+static fold_status answer_for(struct supervisor *s, const char *text, bool own) {
+  size_t telling = 0;
+  if (s->explains != FOLD_CLAIMS) return go_on_unexplained(s, text);
+  if (!s->in_trial) return begin_again(s, text);
+  if (ran_to_inform(s)) return go_on_uninformed(s);
+  const bool second = s->again && !s->calm;
+  s->calm = false;
+  s->again = !own && deserves_again(s);
+  if (s->again) {
+    wonder(s, text);
+    return fold_ok();
+  }
+  s->riddles -= second; /* the subject was to blame the first time, too */
+  FOLD_TRY(fold_round_fail(&s->round, s->round.place, s->told, judged_then(s), fold_error(FOLD_ENVIRONMENT, "%s", text),
+                           &telling));
+  if (telling == 0) wonder(s, text); /* all its judgements had been reported */
+  s->seconds_lost[s->round.place.subject] += fold_now() - s->since;
+  s->round.place.subject++;
+  return fold_ok();
+}
+
+/* A worker whose socket is closed ends when it next has something to send. One that does not end in time has lost its
+ * socket all the same. */
+static void await_word(struct supervisor *s) {
+  struct fold_limit limit = fold_limit_until(fold_now() + TO_SAY);
+  while (!is_gone(s) && fold_limit_left(&limit) > 0) usleep(500);
+  if (!is_gone(s)) atomic_store(&s->desk->unheard, true);
+}
+
+/* Waits for the worker to end; kills it if that takes too long. */
+static int await_end(struct supervisor *s, enum ending how) {
+  int status = 0;
+  if (how == WENT) await_word(s);
+  struct fold_limit limit = fold_limit_until(fold_now() + s->limit);
+  if (how != SAID_ALL) kill(s->pid, SIGKILL);
+  close(s->fd);
+  for (pid_t ended = 0; ended != s->pid;) {
+    ended = waitpid(s->pid, &status, WNOHANG);
+    if (ended < 0 && errno != EINTR) break;
+    if (ended != s->pid) usleep(500);
+    if (fold_limit_left(&limit) <= 0) kill(s->pid, SIGKILL);
+  }
+  s->left_some |= how != SAID_ALL;
+  return status;
+}
+
+/* The worker has sent its last message. If its process is short of memory, that may be a subject's doing, so a new one
+ * goes on. If it then can't end, or ends with an error, that is noted. */
+static fold_status conclude(struct supervisor *s, int status) {
+  char text[160];
+  s->round.place = s->ended.place;
+  s->again = s->again && s->trials == 0; /* the next worker begins with another trial */
+  if (s->ended.status.code == FOLD_NO_MEMORY && s->trials > 0) {
+    s->in_trial = false;
+    s->ended.lost = true;
+    return begin_again(s, s->ended.status.text);
+  }
+  FOLD_TRY(s->ended.status);
+  FOLD_TRY(s->ended.closed);
+  if (!s->ended.lost && s->ended.place.c < s->cases.n && !*s->job->stop) {
+    s->in_trial = false;
+    s->ended.lost = true;
+    return begin_again(s, "a signal from outside asked its process to stop");
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !s->sent) return fold_ok();
+  describe(s, SAID_ALL, status, text);
+  s->in_trial = false;
+  wonder(s, text);
+  return fold_ok();
+}
+
+/* Says that the twin ran, if it was not the judged subject. */
+static void name_twin(const struct supervisor *s, char text[160]) {
+  const char *twin = s->job->registry->subjects[s->round.place.subject].twin;
+  char how[160];
+  if (!s->in_trial || !twin || !atomic_load(&s->desk->watch.by_twin)) return;
+  snprintf(how, sizeof how, "%s", text);
+  snprintf(text, 160, "its reference %.40s ran, and %.95s", twin, how);
+}
+
+/* Adds the claim for which the run was made, so that a replay can repeat it. */
+static void name_claim(const struct supervisor *s, char text[160]) {
+  size_t n;
+  const size_t claim = judged_then(s), used = strlen(text);
+  if (s->in_trial && claim < FOLD_CLAIMS)
+    snprintf(text + used, 160 - used, ", in a run for %s", fold_claims(&n)[claim].name);
+}
+
+/* Employs one worker until it ends. *over: it was the last. */
+static fold_status employ(struct supervisor *s, bool *over) {
+  char text[160];
+  FOLD_TRY(start_worker(s));
+  enum ending how = listen_to(s);
+  int status = await_end(s, how);
+  fold_status result = s->failed;
+  describe(s, how, status, text);
+  name_twin(s, text);
+  if (how != SAID_ALL) name_claim(s, text);
+  if (result.code == FOLD_OK && how == SAID_ALL) result = conclude(s, status);
+  if (result.code == FOLD_OK && how != SAID_ALL && how != STOPPED) result = answer_for(s, text, how == HUNG);
+  *over = *s->job->stop || (how == SAID_ALL && !s->ended.lost);
+  return result;
+}
+
+/* The guards of ranks need time to end what is left; without ranks there is nothing to wait for. */
+static double patience_with_orphans(const struct fold_job *job) {
+  for (size_t i = 0; i < job->registry->n; i++)
+    if (fold_engine_has_ranks(job->registry->subjects[i].engine) &&
+        fold_selects_subject(job->selection, &job->registry->subjects[i]))
+      return TO_BE_GONE;
+  return 0;
+}
+
+static fold_status open_desk(struct supervisor *s) {
+  unsigned limit;
+  FOLD_TRY(fold_setting_number(FOLD_SETTING_TIMEOUT, 20, &limit));
+  s->limit = limit;
+  s->desk = mmap(NULL, sizeof *s->desk, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  s->seconds_lost = calloc(s->job->registry->n + 1, sizeof *s->seconds_lost);
+  s->ran = calloc(s->job->registry->n + 1, sizeof *s->ran);
+  s->explained = calloc(s->job->registry->n + 1, sizeof *s->explained);
+  s->uninformed = calloc(s->job->registry->n + 1, sizeof *s->uninformed);
+  if (s->desk == MAP_FAILED || !s->seconds_lost || !s->ran || !s->explained || !s->uninformed)
+    return fold_error(FOLD_NO_MEMORY, "not enough memory to start a process");
+  if (!s->job->fresh_for) return fold_ok();
+  s->fresh = memfd_create("foldproof-fresh", MFD_CLOEXEC);
+  return s->fresh < 0 ? system_failed("a file in memory cannot be made") : fold_ok();
+}
+
+/* Reads the cases once for all workers, which begin as copies of this process; then employs workers. */
+static fold_status employ_all(struct supervisor *s) {
+  bool over = false;
+  if (s->job->selection->n_npy == 0) {
+    FOLD_TRY(fold_select_cases(s->job->selection, 0, &s->cases));
+    s->has_cases = true;
+  }
+  fold_status status = fold_ok();
+  while (status.code == FOLD_OK && !over) status = employ(s, &over);
+  return status;
+}
+
+/* The failures that no judgement tells. */
+static fold_status what_is_left(const struct supervisor *s) {
+  if (s->riddles == 0) return fold_ok();
+  return fold_error(FOLD_ENVIRONMENT,
+                    "%zu times a process ended, and the subject under test was not the cause; perhaps an earlier "
+                    "subject was; first in %s",
+                    s->riddles, s->riddle);
+}
+
+fold_status fold_supervise(const struct fold_job *job, fold_status *riddle) {
+  struct supervisor s = {.job = job, .fresh = -1, .desk = MAP_FAILED, .failed = fold_ok()};
+  s.round = (struct fold_round){.registry = job->registry,
+                                .selection = job->selection,
+                                .cases = &s.cases,
+                                .sink = job->sink,
+                                .judge = job->judge};
+  fold_status status = open_desk(&s);
+  if (status.code == FOLD_OK && job->in_process && fold_turns(job->selection) > 1)
+    status = fold_error(FOLD_BAD_INPUT, "--in-process takes one --guest: each is loaded in a process of its own");
+  if (status.code == FOLD_OK && job->in_process) {
+    struct fold_worker here = {.job = job, .desk = s.desk, .fresh = s.fresh, .explained = s.explained};
+    status = fold_worker_here(&here);
+  } else if (status.code == FOLD_OK) {
+    struct fold_orphans orphans;
+    signal(SIGCHLD, SIG_DFL); /* if our parent ignored SIGCHLD, we would not learn of a child's end */
+    fold_orphans_adopt(&orphans);
+    fold_asked_watch();
+    status = employ_all(&s);
+    fold_orphans_end(&orphans, s.left_some ? patience_with_orphans(job) : 0);
+    fold_asked_leave();
+  }
+  *riddle = what_is_left(&s);
+  if (s.desk != MAP_FAILED) munmap(s.desk, sizeof *s.desk);
+  if (s.fresh >= 0) close(s.fresh);
+  fold_cases_free(&s.cases);
+  free(s.seconds_lost);
+  free(s.ran);
+  free(s.explained);
+  free(s.uninformed);
+  free(s.got);
+  return status;
+}
