@@ -27,4 +27,6 @@ held = foldproof.verify(lambda x: x.sum(-1), claims="bounded,run_to_run,batch_in
 assert foldproof.exact(numpy.float32([1e8, 1, -1e8]))[0] == 1
 print("python:", held)'
 alone foldproof verify --subjects host/pairwise --fixtures 'normal*' | tail -n 1
+alone foldproof certify host/pairwise --fixtures normal/f32/sum/1x33/seed1 -o "$folder/certificate"
+alone foldproof-check "$folder/certificate"
 echo "$wheel"

@@ -1,7 +1,7 @@
 """Whatever a file says, no command lets it move a cursor, begin a line, turn text around, give a CI runner a command or a spreadsheet a formula.
 
 test_plain.py FOLDPROOF FOLDPROOF_MUTANTS LIBRARY_FOLDER CC. Texts that do all of it are put into every text of records, goldens, certificates,
-fixtures and of what a guest says of itself. Then every command that reads them runs, and each byte that it writes is looked at.
+fixtures and of what a guest says of itself. Then every command that reads them runs (of a certificate, foldproof-check), and each byte that it writes is looked at.
 """
 import csv
 import io
@@ -9,6 +9,7 @@ import json
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import zlib
@@ -139,11 +140,12 @@ def check_certificates(folder):
     run("certify", "host/pairwise", "--fixtures", "normal/f32/sum/1x33/seed1", "-o", "c", cwd=folder, code=0)
     lines = [line.rsplit(b" #", 1)[0] for line in (folder / "c").read_bytes().splitlines()]
     for k in range(len(lines)):
-        for evil in EVIL.replace("\n", " ").encode(), b"::error::x":
+        for evil in EVIL.replace("\n", " ").encode(), b"::error::x", b"##[error]x":
             for other in lines[k].split(b" ")[0] + b" " + evil, evil + lines[k]:
                 changed = [*lines[:k], other, *lines[k + 1:]]
                 (folder / "evil").write_bytes(b"".join(b"%s #%08x\n" % (line, zlib.crc32(b"%d:%s" % (n, line))) for n, line in enumerate(changed, 1)))
-                look(run("check", "evil", cwd=folder)[1], ("check", k))
+                done = subprocess.run([sys.executable, SOURCE / "python" / "foldproof_check.py", "evil"], cwd=folder, capture_output=True, check=False)
+                look(done.stdout + done.stderr, ("check", k))
 
 
 def check_others(folder):

@@ -28,7 +28,6 @@ static const struct subcommand subcommands[] = {
     {"order", "print an order's height, fingerprint and drawing", fold_command_order},
     {"reveal", "find the tree by which a subject sums", fold_command_reveal},
     {"certify", "write a certificate of a result, for a third party", fold_command_certify},
-    {"check", "check certificates", fold_command_check},
     {"bench", "time CUDA or host subjects, or collectives; each is judged first", fold_command_bench},
     {"study", "measure errors by method, size and data; test the bits of all-reduces", fold_command_study},
     {"record", "run subjects and write their results; judge nothing", fold_command_record},
