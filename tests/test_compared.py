@@ -1,4 +1,4 @@
-"""foldproof compare and rerun: what changed from one file of records to another, or to this machine, in each format; lines that replay it.
+"""foldproof compare: what changed from one file of records to another, in each format; lines that replay it.
 
 test_compared.py FOLDPROOF FOLDPROOF_MUTANTS LIBRARY_FOLDER CC
 """
@@ -183,64 +183,6 @@ def check_verdicts(folder):
     run("compare", "a", "b", cwd=folder, code=0)
 
 
-def check_rerun(folder):
-    """The same run gives the same; a change is told; a guest that the user trusts and an array are found; what cannot be run is no success."""
-    run("record", "--engine", "host", "-s", "host/numpy,host/exact,rows/par_256", "-f", "normal/f32/sum/1x3[0-3]/seed1,thirds", "--jsonl", "t", cwd=folder, code=0)
-    lines = lines_of(folder / "t")[:-1]
-    _, said = run("rerun", "t", cwd=folder, code=0)
-    whole = (folder / "t").read_bytes()
-    last = whole.rindex(b"\n", 0, -1) + 1
-    for cut, code, says in ((whole[:last], 99, "^INCOMPLETE: u: "), (whole[:-20], 99, "^INCOMPLETE: u: "), (whole.replace(b'"complete":true', b'"complete":false'), 1, "^INCOMPLETE: u: "),
-                            (whole[:whole.rindex(b"\n", 0, last - 1) + 1] + whole[last:], 1, "^ALTERED: u: ")):
-        (folder / "u").write_bytes(cut)
-        expect(says, run("rerun", "u", cwd=folder, code=code)[1])
-    expect(rf"^{len(lines) - 1} agree, 0 differ, 0 only in t, 0 only in here$", said)
-    del lines[0]["closing_line"]
-    at = next(i for i, line in enumerate(lines) if line.get("subject") == "host/numpy" and line["case"] == "normal/f32/sum/1x33/seed1")
-    changed = dict(lines[at], results=["0x3f800000"], values=["1"], results_xxh3="0x5b0d13ae2d0bbde4")
-    put(folder / "t", [*lines[:at], changed, *lines[at + 1:]])
-    _, said = run("rerun", "t", cwd=folder, code=1)
-    expect(r"^DIFFERS: host/numpy on host: normal/f32/sum/1x33/seed1: t:\d+ has 0x3f800000, here:\d+ has 0x\w+\n  row 0: .*here is nearer", said)
-    put(folder / "t", [*lines, dict(lines[at], subject="host/nobody")])
-    _, said = run("rerun", "t", cwd=folder, code=99)
-    expect("^ONLY IN t: host/nobody on host: ", said)
-    put(folder / "t", [lines[0], dict(lines[at], subject="host/nobody")])
-    _, said = run("rerun", "t", cwd=folder, code=77)
-    expect("^nothing could be run again: no subject of the records is here", said)
-    run("gen", "normal", "-n", "1000", "-o", "x.npy", cwd=folder, code=0)
-    run("record", "-s", "host/numpy", "--npy", "x.npy", "--problem", "max", "--jsonl", "t", cwd=folder, code=0)
-    _, said = run("rerun", "t", cwd=folder, code=0)
-    expect("^1 agree", said)
-    (folder / "mine.py").write_text(GUEST)
-    run("record", "--exec", f"{sys.executable} mine.py", "-f", "normal/f32/sum/1x3[0-3]/seed1", "--jsonl", "t", cwd=folder, code=0)
-    assert lines_of(folder / "t")[0]["asked"]["guests"] == [["--exec", f"{sys.executable} mine.py"]]
-    _, said = run("rerun", "--trust", "t", cwd=folder, code=0)
-    expect("^4 agree", said)
-    (folder / "mine.py").write_text(GUEST.replace("sum(x)", "sum(x) + 1"))
-    run("rerun", "--trust", "t", cwd=folder, code=1)
-    # As many threads as were recorded, unless the user says another number now.
-    (folder / "mine.py").write_text("import os\n" + GUEST.replace("sum(x)", "sum(x) + int(os.environ.get('OMP_NUM_THREADS', 0)) * 2.0 ** -20"))
-    for kept, code in ((True, 0), (False, 1)):
-        command = [FOLDPROOF, "record", "--exec", f"{sys.executable} mine.py", "-f", "normal/f32/sum/1x33/seed1", "--jsonl", "t"]
-        subprocess.run(command, cwd=folder, check=True, env=dict(os.environ, OMP_NUM_THREADS="3"))
-        lines = lines_of(folder / "t")[:-1]
-        assert lines[0]["asked"]["variables"]["OMP_NUM_THREADS"] == "3", lines[0]
-        del lines[0]["closing_line"]
-        if not kept:
-            del lines[0]["asked"]["variables"]
-        put(folder / "t", lines)
-        got = subprocess.run([FOLDPROOF, "rerun", "--trust", "t"], cwd=folder, capture_output=True, env={k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"})
-        assert got.returncode == code, got
-    # The recorded time limit, unless the user sets one now.
-    (folder / "mine.py").write_text("import time\n" + GUEST.replace("sum(x)", "time.sleep(2) or sum(x) + 3 * 2.0 ** -20"))
-    lines[0]["asked"]["timeout"] = "1"
-    put(folder / "t", lines)
-    expect("here:2 has no result$", run("rerun", "--trust", "t", cwd=folder, code=1)[1])
-    expect("^1 agree", run("rerun", "--trust", "--timeout", "60", "t", cwd=folder, code=0)[1])
-    put(folder / "t", lines[:1])
-    run("rerun", "t", cwd=folder, code=2)
-
-
 def pasted(said, folder):
     """The exit code of the first replay line, as it stands."""
     line = re.search("^  reproduce: (.*)$", said, re.M)[1].replace("foldproof verify", f"{FOLDPROOF} verify", not said.count(str(FOLDPROOF)))
@@ -267,8 +209,6 @@ def check_replays(folder):
     put(folder / "p", [environment, dict(ran, asked={"python": "import mine; mine.verify()"})])
     for words in (("compare", "a", "p"), ("recheck", "p")):
         expect(r"^  reproduce: python3 -c 'import mine; mine\.verify\(\)'$", run(*words, cwd=folder, code=1)[1])
-    _, said = run("rerun", "b", cwd=folder, code=77)
-    expect(r"^nothing could be run again: .*; Python callables are run again from Python \(foldproof\.verify\)$", said)
 
 
 def check_guests(folder):
@@ -307,5 +247,5 @@ def check_guests(folder):
 with tempfile.TemporaryDirectory() as scratch:
     write_records(pathlib.Path(scratch))
     build_liars(pathlib.Path(scratch))
-    for check in (check_compare, check_formats, check_across, check_names, check_verdicts, check_rerun, check_replays, check_guests):
+    for check in (check_compare, check_formats, check_across, check_names, check_verdicts, check_replays, check_guests):
         check(pathlib.Path(scratch))

@@ -97,7 +97,7 @@ def check_names():
 def check_files():
     """The system's reason for every file that cannot be read; where a word is a file, the option that takes it."""
     os.mkdir("folder")
-    for words in ("oracle",), ("report",), ("recheck",), ("rerun",), ("compare", "missing"), ("verify", "--npy"), ("record", "--npy"), ("verify", "--fixture-folder"), ("verify", "--guest"), ("reveal", "--guest"):
+    for words in ("oracle",), ("report",), ("recheck",), ("compare", "missing"), ("verify", "--npy"), ("record", "--npy"), ("verify", "--fixture-folder"), ("verify", "--guest"), ("reveal", "--guest"):
         assert re.search("missing.*: No such file or directory$", run(*words, "missing"), re.M), words
     for words in ("list", "fixtures"), ("verify", "host/kahan"):
         says("folder: no *.ini is in it\n", *words, "--fixture-folder", "folder")

@@ -68,7 +68,7 @@ def all_planted(record, evil):
 
 
 def read_all(folder, name, where, quick=False):
-    commands = [("recheck", name), ("recheck", name, "--jsonl", "again"), ("compare", name, "r.jsonl"), ("compare", "r.jsonl", name), ("rerun", name), ("rerun", "--trust", name),
+    commands = [("recheck", name), ("recheck", name, "--jsonl", "again"), ("compare", name, "r.jsonl"), ("compare", "r.jsonl", name),
                 *(("compare", name, "v.jsonl", "--format", kind) for kind in ("json", "markdown", "junit")), ("compare", name, name, "--claim", "run_to_run"),
                 *(("report", name, "--format", kind) for kind in FORMATS)]
     if quick:
@@ -103,7 +103,6 @@ def check_records(folder):
     for evil in EVIL, FORMULA, "+1", "@x", "-x", "\t=1", "\r=1", "##[error]x", "  ::error::x":
         records = [all_planted(line, evil) for line in seen.values()]
         evil_environment = dict(all_planted(environment, evil), **{evil: evil, "closing_line": True})
-        del evil_environment["asked"]  # which rerun would refuse
         for name, lines in (("all", [evil_environment, *records]), ("mild", [evil_environment, all_planted(seen["judgement", "held"], evil)])) if evil == EVIL else ():
             seal(folder / "evil.jsonl", lines)
             read_all(folder, "evil.jsonl", (name, evil[:12]))
@@ -114,7 +113,7 @@ def check_records(folder):
         for path in texts_of(record):
             lines = [planted(record, path, EVIL)] if record is environment else [planted(record, path, EVIL), seen["judgement", "held"]]
             (folder / "evil.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-            for words in ("recheck", "evil.jsonl"), ("compare", "evil.jsonl", "r.jsonl"), ("report", "evil.jsonl", "--format", "text"), ("rerun", "evil.jsonl"):
+            for words in ("recheck", "evil.jsonl"), ("compare", "evil.jsonl", "r.jsonl"), ("report", "evil.jsonl", "--format", "text"):
                 look(run(*words, cwd=folder)[1], (path, words))
 
 

@@ -1,6 +1,6 @@
 """Commands that a signal ends leave no files, whatever the moment; what SIGKILL leaves, the next run removes.
 
-test_signals.py FOLDPROOF LIBRARY_FOLDER CC [MOMENTS]
+test_signals.py FOLDPROOF [MOMENTS]
 """
 import json
 import os
@@ -16,15 +16,9 @@ sys.dont_write_bytecode = True
 
 import usual_signals  # noqa: F401
 
-FOLDPROOF, LIBRARY, CC = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3].split()
-MOMENTS = int(sys.argv[4]) if len(sys.argv) > 4 else 8
+FOLDPROOF = str(pathlib.Path(sys.argv[1]).resolve())
+MOMENTS = int(sys.argv[2]) if len(sys.argv) > 2 else 8
 RUN_ANEW = "sleep 0.05; cp /dev/null {out}; cat {in} >/dev/null"
-MARK = """static void mark(void) {
-  if (!getenv("MARK")) return;
-  fclose(fopen(getenv("MARK"), "w"));
-  sleep(1);
-}
-"""
 ENDED = {signal.SIGTERM: (99, -15), signal.SIGINT: (99, -2), signal.SIGKILL: (-9,)}
 
 
@@ -52,7 +46,7 @@ def end_at(folder, seconds, number, *words):
 
 
 def sweep(folder):
-    assert start(folder, "rerun", "none.jsonl").wait(60) == 2
+    start(folder, "verify", "--exec", RUN_ANEW, "--fixtures", "thirds").wait(60)
 
 
 def check_exec(folder):
@@ -67,7 +61,6 @@ def check_exec(folder):
 def check_sweep(folder):
     """Nothing of another command that still runs is removed."""
     (folder / "tmp" / "foldproof-exec-abcdef" / "0").mkdir(parents=True)
-    (folder / "tmp" / "foldproof-rerun-abcdef").mkdir()
     (folder / "tmp" / "foldproof-exec-mine").mkdir()
     words = ("verify", "--exec", RUN_ANEW, "--fixtures", "normal/f32/sum/1x10*")
     runs = start(folder, "verify", "--exec", RUN_ANEW.replace("0.05", "2"), *words[3:])  # longer than all of this takes
@@ -82,33 +75,6 @@ def check_sweep(folder):
     sweep(folder)
     assert gone(folder, but=["foldproof-exec-mine"]), left(folder)
     (folder / "tmp" / "foldproof-exec-mine").rmdir()
-
-
-def check_rerun(folder):
-    subprocess.run([FOLDPROOF, "record", "--engine", "host", "--subjects", "host/s*", "--fixtures", "*/f32/sum/*", "--jsonl", "r.jsonl"], cwd=folder, check=True, capture_output=True)
-    chance = random.Random(2)
-    for turn in range(MOMENTS):
-        number = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)[turn % 3]
-        code = end_at(folder, chance.uniform(0.02, 1.2), number, "rerun", "r.jsonl")
-        if number == signal.SIGKILL and not gone(folder, seconds=5):  # killed before its guard began
-            sweep(folder)
-        assert code in (0, *ENDED[number]) and gone(folder), (turn, number, code, left(folder))
-
-
-def check_interrupted_rerun(folder):
-    """Before anything is recorded again: that is no skip. The guest tells that it runs."""
-    text = (LIBRARY / "examples" / "guest_sum.c").read_text().replace("foldproof_guest(void) {", "foldproof_guest(void) { mark();").replace("static int sum", MARK + "static int sum")
-    (folder / "slow.c").write_text("#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n" + text)
-    subprocess.run([*CC, "-shared", "-fPIC", f"-I{LIBRARY}", "slow.c", "-o", "slow.so"], cwd=folder, check=True)
-    subprocess.run([FOLDPROOF, "record", "--guest", "./slow.so", "--fixtures", "normal/f32/sum/1x1*", "--jsonl", "g.jsonl"], cwd=folder, check=True, capture_output=True)
-    mark = folder / "mark"
-    run = subprocess.Popen([FOLDPROOF, "rerun", "--trust", "g.jsonl"], cwd=folder, env=dict(os.environ, TMPDIR=str(folder / "tmp"), MARK=str(mark)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while not mark.exists():
-        assert run.poll() is None, run.communicate()
-        time.sleep(0.01)
-    run.terminate()
-    out, err = run.communicate(timeout=60)
-    assert run.returncode == 99 and "interrupted" in err and gone(folder), (run.returncode, out, err, left(folder))
 
 
 def check_ignored(folder):
@@ -152,5 +118,5 @@ def check_bless(folder):
 with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
     (folder / "tmp").mkdir()
-    for check in (check_exec, check_sweep, check_rerun, check_interrupted_rerun, check_ignored, check_in_time, check_bless):
+    for check in (check_exec, check_sweep, check_ignored, check_in_time, check_bless):
         check(folder)

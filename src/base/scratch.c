@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,25 +61,4 @@ fold_status fold_scratch_make(const char *of, const char *stem, size_t size, cha
     if (lock(path)) return fold_ok();
   }
   return fold_error(FOLD_ENVIRONMENT, "%.150s: no folder can be made there: %s", of, strerror(errno));
-}
-
-void fold_scratch_guard(const char *path) {
-  int ends[2];
-  char byte;
-  if (pipe2(ends, O_CLOEXEC) != 0) return;
-  const pid_t guard = fork();
-  if (guard != 0) {
-    close(ends[0]); /* the other end stays open as long as this process */
-    return;
-  }
-  sigset_t all;
-  sigfillset(&all);
-  sigprocmask(SIG_BLOCK, &all, NULL);
-  setpgid(0, 0);
-  if (ends[0] > 0)
-    close_range(0, (unsigned)ends[0] - 1, 0); /* a reader of the command's output waits until it is closed */
-  close_range((unsigned)ends[0] + 1, ~0u, 0);
-  while (read(ends[0], &byte, 1) < 0 && errno == EINTR) continue;
-  fold_scratch_remove(path);
-  _exit(0);
 }

@@ -12,7 +12,5 @@
 fold_status fold_scratch_make(const char *of, const char *stem, size_t size, char path[]);
 /* Removes a folder, or a file, with all that is in it. */
 void fold_scratch_remove(const char *path);
-/* Starts a process that removes the folder once this one has ended, however that ends. */
-void fold_scratch_guard(const char *path);
 
 #endif

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "command/one.h"
-#include "run/environment.h"
-#include "oracles/exact.h"
 #include "base/output.h"
+#include "command/one.h"
 #include "judge/reveal_subject.h"
+#include "oracles/exact.h"
+#include "run/environment.h"
 
 enum { MOST = 1 << 16, WIDTH = 110 };
 

@@ -33,7 +33,6 @@ static const struct subcommand subcommands[] = {
     {"record", "run subjects and write their results; judge nothing", fold_command_record},
     {"compare", "show where two recorded runs differ", fold_command_compare},
     {"recheck", "judge recorded results again, on any machine", fold_command_judge},
-    {"rerun", "run the recorded cases again, and compare", fold_command_rerun},
     {"report", "make a page, a CI summary or JUnit from records", fold_command_report},
     {"env", "print the machine and software that make the results", fold_command_env},
 };
@@ -43,7 +42,7 @@ static const struct subcommand subcommands[] = {
  * reads its policy when it is loaded, so the program starts itself again. It does not do so for --in-process, where a profiler
  * or a debugger looks at this process, nor for `bench`, which times regions as users have them. */
 static void wait_asleep(char **argv) {
-  static const char *const commands[] = {"verify", "record", "study", "recheck", "judge", "rerun"};
+  static const char *const commands[] = {"verify", "record", "study", "recheck", "judge"};
   bool runs = false;
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) runs |= strcmp(argv[1], commands[i]) == 0;
   for (size_t i = 2; argv[i]; i++) runs &= strcmp(argv[i], "--in-process") != 0;
@@ -57,10 +56,11 @@ static void print_help(FILE *out) {
       "Usage: foldproof COMMAND [OPTION...]\n\nDoes a parallel reduction give the right bits, and the same bits?\n\n");
   for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++)
     fprintf(out, "  %-8s %s\n", subcommands[i].name, subcommands[i].about);
-  fprintf(out,
-          "\nfoldproof help COMMAND prints a command's examples and options; --version prints the version.\n"
-          "Exit codes: 0 all held, 1 refuted, 2 wrong usage or bad input, 77 nothing was judged, 99 something is broken.\n"
-          "The man page (man foldproof) explains them.\n");
+  fprintf(
+      out,
+      "\nfoldproof help COMMAND prints a command's examples and options; --version prints the version.\n"
+      "Exit codes: 0 all held, 1 refuted, 2 wrong usage or bad input, 77 nothing was judged, 99 something is broken.\n"
+      "The man page (man foldproof) explains them.\n");
 }
 
 /* The old name of a command still works, but is not listed. */

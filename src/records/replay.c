@@ -113,15 +113,11 @@ static void add_asked(struct fold_options *options, const struct fold_replay *r,
   add_said(options, "--timeout", r->asked.timeout);
 }
 
-bool fold_replay_sets_threads(const char *variable) {
+/* Whether a replay sets a variable of that name, which may be any text. */
+static bool is_repeated(const char *variable) {
+  if (variable[strspn(variable, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")]) return false;
   for (size_t i = 0; i < OF_THREADS; i++)
     if (strcmp(variable, of_threads[i]) == 0) return true;
-  return false;
-}
-
-bool fold_replay_repeats(const char *variable) {
-  if (variable[strspn(variable, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")]) return false;
-  if (fold_replay_sets_threads(variable)) return true;
   for (int e = 0; e < FOLD_ENGINES; e++)
     if (fold_world_has_variable((enum fold_engine)e, variable)) return true;
   return false;
@@ -131,7 +127,7 @@ static void put_variables(const json_t *variables, FILE *out) {
   const char *name;
   json_t *value;
   json_object_foreach((json_t *)(uintptr_t)variables, name, value) {
-    if (!json_is_string(value) || !fold_replay_repeats(name)) continue;
+    if (!json_is_string(value) || !is_repeated(name)) continue;
     fprintf(out, "%s=", name);
     fold_put_shell_word(json_string_value(value), out);
     fputc(' ', out);

@@ -47,10 +47,6 @@ struct fold_replay fold_replay_of(const struct fold_judgement *judgement, const 
 /* Whether a line can run that subject. For a guest it must have the guest, or be a line of Python: only its own program
  * can run another program's callable. */
 bool fold_replay_can_run(const struct fold_asked *asked, bool guest);
-/* Whether a replay sets a variable of that name. `variable` may be any text. */
-bool fold_replay_repeats(const char *variable);
-/* Whether it is one of the variables for threads. */
-bool fold_replay_sets_threads(const char *variable);
 /* Prints the command line, quoted, so that no word is taken apart by a shell. */
 void fold_put_replay(const struct fold_replay *replay, FILE *out);
 
