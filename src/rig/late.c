@@ -6,42 +6,44 @@
 #include <time.h>
 
 #include "model/subject.h"
-#include "rig/at_rest.h"
 #include "rig/footing.h"
 #include "rig/watch.h"
 
-/* Limits in seconds: for one look; for all looks at one subject in a process, since its threads may never rest; for all
+/* Limits in seconds: for one look; for all looks at one subject in a process, since its threads may never end; for all
  * looks at a subject that was seen to write late, since it might otherwise end the process when nobody looks. */
 static const double OF_A_LOOK = 0.3, OF_A_SUBJECT = 1, OF_A_WRITER = 5;
 enum { SUBJECTS = 64 };
 
 /* The seconds spent on each subject. If there are more subjects than places, the last ones share a place. */
 static struct account {
-  const void *who;
+  const struct fold_subject *who;
   double seconds;
   bool late;
 } accounts[SUBJECTS];
 static bool any_late;
 
-static struct account *account_of(const void *who) {
+static struct account *account_of(const struct fold_subject *who) {
   size_t i = 0;
   while (i < SUBJECTS - 1 && accounts[i].who && accounts[i].who != who) i++;
   accounts[i].who = who;
   return &accounts[i];
 }
 
-bool fold_late_is(const void *who) { return any_late && account_of(who)->late; }
+bool fold_late_is(const struct fold_subject *who) { return any_late && account_of(who)->late; }
 bool fold_late_was_any(void) { return any_late; }
 
 unsigned fold_late_threads(const struct fold_subject *who) {
   return who->guest && fold_watch_is_set() ? fold_footing_threads() : 0;
 }
 
-static void wait_for_rest(struct account *account) {
+/* Waits until as many threads have ended as the run has started. Whether those of a pool, which were there before, still
+ * write is not known. */
+static void wait_for_threads(struct account *account, unsigned started) {
+  const unsigned begin = fold_footing_threads();
   const struct timespec pause = {.tv_nsec = 200 * 1000};
   const double begun = fold_now(), left = (account->late ? OF_A_WRITER : OF_A_SUBJECT) - account->seconds,
                end = begun + (left < OF_A_LOOK ? left : OF_A_LOOK);
-  while (!fold_all_are_at_rest() && fold_now() < end) nanosleep(&pause, NULL);
+  while ((started == 0 || fold_footing_threads() + started > begin) && fold_now() < end) nanosleep(&pause, NULL);
   account->seconds += fold_now() - begun;
 }
 
@@ -65,21 +67,23 @@ static const char *find_written(struct fold_watched *watched, size_t n, size_t o
 }
 
 /* Names what is written during the look; of the output, also what was written before it. */
-static const char *look(struct account *account, struct fold_watched *watched, size_t n, size_t own, const void *got) {
+static const char *look(struct account *account, struct fold_watched *watched, size_t n, size_t own, const void *got,
+                        unsigned started) {
   const struct fold_watched *out = &watched[0];
   bool before[FOLD_INPUTS + 2] = {false};
   if (memcmp(got, out->region->at + out->first, out->last - out->first) != 0) return what[OUTPUT];
-  if (!fold_watch_is_set() || !(account->late || fold_footing_has_company())) return NULL;
+  if (fold_late_threads(account->who) == 0 || !(account->late || fold_footing_has_company())) return NULL;
   for (size_t i = own; i < n; i++) before[i] = watched[i].inside.seen;
   allow(watched, own, PROT_READ);
-  wait_for_rest(account);
+  wait_for_threads(account, started);
   allow(watched, own, PROT_READ | PROT_WRITE);
   return find_written(watched, n, own, before);
 }
 
-const char *fold_late_look(const void *who, struct fold_watched *watched, size_t n, size_t own, const void *got) {
+const char *fold_late_look(const struct fold_subject *who, struct fold_watched *watched, size_t n, size_t own,
+                           const void *got, unsigned started) {
   struct account *account = account_of(who);
-  const char *found = look(account, watched, n, own, got);
+  const char *found = look(account, watched, n, own, got, started);
   account->late |= found != NULL;
   any_late |= account->late;
   return found;

@@ -271,11 +271,12 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   fold_run_threads = 0;
   fold_run_of_guest = false;
   if (is_alone) sched_setaffinity(0, sizeof processors, &processors);
-  const bool looks = is_looked_at(rig) || (host && fold_late_threads(subject) > threads);
+  const unsigned now = host ? fold_late_threads(subject) : 0, started = now > threads ? now - threads : 0;
+  const bool looks = is_looked_at(rig) || started > 0;
   restore_state(rig, call, &before, looks, left, traces);
   const char *late = NULL;
   if (host && (looks || fold_late_is(subject)) && !call->comm)
-    late = fold_late_look(subject, watched, n, scratch->end ? 2 : 1, glance->got);
+    late = fold_late_look(subject, watched, n, scratch->end ? 2 : 1, glance->got, started);
   if (late) snprintf(traces->left, sizeof traces->left, "%s", late);
   if (host) fold_faults_end();
   omp_set_num_threads(own.threads);
