@@ -3,7 +3,6 @@
  * Adding a subject is one file with its run function, the function's declaration in a header that is included here, and
  * one row. Rows promise only what is theirs by construction; the judge tries to refute each promise on every fixture.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "kernels/collective/collective.h"
@@ -29,19 +28,19 @@
 #define DOTS (1u << FOLD_DOT)
 
 /* What every host subject promises: it keeps to its memory, and its bits depend on the row alone. */
-#define SOUND                                                                                                     \
+#define INVARIANT                                                                                                 \
   (FOLD_TIDY | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS) | FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) | \
    FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) | FOLD_CLAIM(FOLD_BATCH_INVARIANT))
-#define ORDERED (SOUND | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_TREE))
-#define COMPENSATED (SOUND | FOLD_CLAIM(FOLD_COMPENSATED) | FOLD_CLAIM(FOLD_REPLAYS))
-#define DETERM (ORDERED | FOLD_CLAIM(FOLD_SAME_BITS_AS))
-#define EXACTLY \
-  (SOUND | FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT))
+#define REPLAYED (INVARIANT | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_TREE))
+#define COMPENSATED (INVARIANT | FOLD_CLAIM(FOLD_COMPENSATED) | FOLD_CLAIM(FOLD_REPLAYS))
+#define DETERM (REPLAYED | FOLD_CLAIM(FOLD_SAME_BITS_AS))
+#define ROUNDED_ONCE \
+  (INVARIANT | FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT))
 
 #define HOST_ORDER(id, text)                                                                           \
   {                                                                                                    \
     .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .ops = ANY_OP, .order = id, \
-    .method = FOLD_PLAIN, .claims = ORDERED, .run = fold_host_ordered                                  \
+    .method = FOLD_PLAIN, .claims = REPLAYED, .run = fold_host_ordered                                 \
   }
 #define HOST_DETERM(id, workers, text)                                                                             \
   {                                                                                                                \
@@ -64,7 +63,7 @@
 #define HOST_DOT(id, text)                                                                         \
   {                                                                                                \
     .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_DTYPE, .ops = DOTS, .order = id, \
-    .method = FOLD_PLAIN, .claims = ORDERED, .run = fold_host_ordered                              \
+    .method = FOLD_PLAIN, .claims = REPLAYED, .run = fold_host_ordered                             \
   }
 
 /* The CUDA subjects. `@plain` is the first rung of a ladder: the same order, without the tuning. */
@@ -82,7 +81,7 @@
  * the `determ` kernels on all rows are tested by name (tests/gpu/test_gpu_promises.c). */
 #define BY_THREADS(n) .longest = (size_t)(n) << 14
 /* An order that depends on the grid keeps its bits only for the grid that it chooses itself. */
-#define GRID_BOUND (ORDERED & ~FOLD_CLAIM(FOLD_LAUNCH_INVARIANT))
+#define GRID_BOUND (REPLAYED & ~FOLD_CLAIM(FOLD_LAUNCH_INVARIANT))
 /* A control: atomics add blocks as they come. Not even bounded: the judge refuted that, for an f32 atomicAdd to global
  * memory flushes subnormals to zero (as PTX's red.add.f32 documents). */
 #define UNORDERED FOLD_TIDY
@@ -92,7 +91,7 @@
 #define CUDA_EXACT(id, function, room, text)                                                                \
   {                                                                                                         \
     .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE, .ops = SUMS, .method = FOLD_EXACT, \
-    .claims = EXACTLY, .run = function, .scratch = room                                                     \
+    .claims = ROUNDED_ONCE, .run = function, .scratch = room                                                \
   }
 /* Other people's subjects promise what their documentation says, and that the sum is the sum of some tree. */
 #define CUDA_PEER(id, takes, operations, what, function, room, text)                                          \
@@ -106,23 +105,23 @@
 
 /* Collectives. A collective is launched on its world, so that it has no launch_invariant; for vectors, batch_invariant
  * is message_invariant. */
-#define SPREAD \
+#define OVER_RANKS \
   (FOLD_TIDY | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS) | FOLD_CLAIM(FOLD_RANK_AGREEMENT))
-#define SPREAD_ORDERED \
-  (SPREAD | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT))
+#define REPLAYED_OVER_RANKS \
+  (OVER_RANKS | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT))
 /* The claim about the order's tree as seen from outside; nobody has looked at it over NCCL. */
-#define SPREAD_TREE(ranks) ((ranks) == FOLD_MPI ? FOLD_CLAIM(FOLD_TREE) : 0)
-#define SPREAD_ROWS (SPREAD | FOLD_CLAIM(FOLD_BATCH_INVARIANT) | FOLD_CLAIM(FOLD_WORLD_INVARIANT))
+#define TREE_OVER_RANKS(ranks) ((ranks) == FOLD_MPI ? FOLD_CLAIM(FOLD_TREE) : 0)
+#define ROWS_OVER_RANKS (OVER_RANKS | FOLD_CLAIM(FOLD_BATCH_INVARIANT) | FOLD_CLAIM(FOLD_WORLD_INVARIANT))
 /* What we claim of a library: its result is the sum of some tree, and the same on every rank and in every run. */
-#define LIBRARY (SPREAD | FOLD_CLAIM(FOLD_BOUNDED))
+#define LIBRARY (OVER_RANKS | FOLD_CLAIM(FOLD_BOUNDED))
 
 /* Our own all-reduce, the same on either engine. */
-#define COLLECTIVE_CANONICAL(ranks)                                                                             \
-  {                                                                                                             \
-    .name = "collective/canonical", .engine = ranks, .about = "an all-reduce of vectors, by a tree over ranks", \
-    .dtypes = ANY_DTYPE, .ops = ANY_OP, .order = "host/pairwise", .method = FOLD_PLAIN,                         \
-    .claims = SPREAD_ORDERED | SPREAD_TREE(ranks) | FOLD_CLAIM(FOLD_MESSAGE_INVARIANT), .vector = true,         \
-    .run = fold_collective_canonical, .scratch = fold_collective_canonical_scratch                              \
+#define COLLECTIVE_CANONICAL(ranks)                                                                              \
+  {                                                                                                              \
+    .name = "collective/canonical", .engine = ranks, .about = "an all-reduce of vectors, by a tree over ranks",  \
+    .dtypes = ANY_DTYPE, .ops = ANY_OP, .order = "host/pairwise", .method = FOLD_PLAIN,                          \
+    .claims = REPLAYED_OVER_RANKS | TREE_OVER_RANKS(ranks) | FOLD_CLAIM(FOLD_MESSAGE_INVARIANT), .vector = true, \
+    .run = fold_collective_canonical, .scratch = fold_collective_canonical_scratch                               \
   }
 /* The libraries' own all-reduces. */
 #define LIBRARY_VECTOR(id, ranks, takes, joined_in, text)                                                    \
@@ -139,7 +138,7 @@
   {                                                                                                                \
     .name = "collective/exact", .engine = ranks, .about = "the exact sum of rows spread over ranks, rounded once", \
     .dtypes = ANY_DTYPE, .ops = SUMS, .method = FOLD_EXACT,                                                        \
-    .claims = SPREAD_ROWS | FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) |                       \
+    .claims = ROWS_OVER_RANKS | FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) |                   \
               FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) | FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT),                       \
     .run = fold_collective_exact, .scratch = fold_collective_exact_scratch                                         \
   }
@@ -147,9 +146,9 @@
   {                                                                                                                   \
     .name = "collective/canonical_sum", .engine = ranks,                                                              \
     .about = "rows spread over ranks, in flat/canonical's order: one GPU's bits", .dtypes = ANY_DTYPE, .ops = ANY_OP, \
-    .order = "flat/canonical", .method = FOLD_PLAIN, .claims = SPREAD_ORDERED | SPREAD_TREE(ranks) | SPREAD_ROWS,     \
-    .run = fold_collective_canonical_sum, .scratch = fold_collective_canonical_sum_scratch,                           \
-    .grain = fold_collective_canonical_grain                                                                          \
+    .order = "flat/canonical", .method = FOLD_PLAIN,                                                                  \
+    .claims = REPLAYED_OVER_RANKS | TREE_OVER_RANKS(ranks) | ROWS_OVER_RANKS, .run = fold_collective_canonical_sum,   \
+    .scratch = fold_collective_canonical_sum_scratch, .grain = fold_collective_canonical_grain                        \
   }
 
 static const struct fold_subject table[] = {
@@ -163,17 +162,17 @@ static const struct fold_subject table[] = {
      .ops = ANY_OP,
      .order = "host/sorted",
      .method = FOLD_PLAIN,
-     .claims = ORDERED & ~FOLD_CLAIM(FOLD_TREE), /* the tree depends on the values of the terms */
+     .claims = REPLAYED & ~FOLD_CLAIM(FOLD_TREE), /* the tree depends on the values of the terms */
      .run = fold_host_ordered},
     HOST_ORDER("host/numpy", "NumPy's pairwise summation"),
     HOST_SUM("host/kahan", FOLD_KAHAN, COMPENSATED, "host/sequential", "sequential with Kahan's compensation"),
     HOST_SUM("host/neumaier", FOLD_NEUMAIER, COMPENSATED, "host/sequential", "sequential with Neumaier's compensation"),
-    HOST_SUM("host/float64", FOLD_PLAIN, ORDERED, "host/sequential", "sequential in f64, rounded once",
+    HOST_SUM("host/float64", FOLD_PLAIN, REPLAYED, "host/sequential", "sequential in f64, rounded once",
              .accumulator = FOLD_ALWAYS(FOLD_F64)),
-    HOST_SUM("host/exact", FOLD_EXACT, EXACTLY, NULL, "superaccumulator, rounded once"),
-    HOST_TO("host/sequential_f32", "host/sequential", UP_TO_16_BITS, FOLD_F32, ORDERED,
+    HOST_SUM("host/exact", FOLD_EXACT, ROUNDED_ONCE, NULL, "superaccumulator, rounded once"),
+    HOST_TO("host/sequential_f32", "host/sequential", UP_TO_16_BITS, FOLD_F32, REPLAYED,
             "one partial, rising index; the accumulator is the result"),
-    HOST_TO("host/sequential_bf16", "host/sequential", 1u << FOLD_F32, FOLD_BF16, ORDERED,
+    HOST_TO("host/sequential_bf16", "host/sequential", 1u << FOLD_F32, FOLD_BF16, REPLAYED,
             "one partial of f32, rising index; results in bf16"),
     {.name = "host/sequential_narrow",
      .engine = FOLD_HOST,
@@ -183,7 +182,7 @@ static const struct fold_subject table[] = {
      .order = "host/sequential",
      .method = FOLD_PLAIN,
      .accumulator = FOLD_OF_TERMS,
-     .claims = ORDERED,
+     .claims = REPLAYED,
      .run = fold_host_summed},
     {.name = "host/exact_f32",
      .engine = FOLD_HOST,
@@ -192,7 +191,7 @@ static const struct fold_subject table[] = {
      .ops = SUMS,
      .method = FOLD_EXACT,
      .result = FOLD_ALWAYS(FOLD_F32),
-     .claims = EXACTLY,
+     .claims = ROUNDED_ONCE,
      .run = fold_host_summed},
     HOST_DOT("dot/sequential", "dot products, rising index, each product rounded"),
     HOST_DOT("dot/sequential_fma", "dot products, rising index, by FMA"),
@@ -204,7 +203,7 @@ static const struct fold_subject table[] = {
      .dtypes = ANY_DTYPE,
      .ops = DOTS,
      .method = FOLD_EXACT,
-     .claims = EXACTLY,
+     .claims = ROUNDED_ONCE,
      .run = fold_host_dot_exact},
     HOST_ORDER("rows/single_for", "one worker a row, rising index"),
     HOST_ORDER("rows/single_back", "one worker a row, falling index"),
@@ -223,10 +222,10 @@ static const struct fold_subject table[] = {
      .ops = ANY_OP,
      .order = "flat/canonical",
      .method = FOLD_PLAIN,
-     .claims = ORDERED | FOLD_CLAIM(FOLD_SPLIT_INVARIANT),
+     .claims = REPLAYED | FOLD_CLAIM(FOLD_SPLIT_INVARIANT),
      .run = fold_host_ordered},
-    HOST_TO("flat/canonical_f32", "flat/canonical", UP_TO_16_BITS, FOLD_F32, ORDERED | FOLD_CLAIM(FOLD_SPLIT_INVARIANT),
-            "flat/canonical's tree; the accumulator is the result"),
+    HOST_TO("flat/canonical_f32", "flat/canonical", UP_TO_16_BITS, FOLD_F32,
+            REPLAYED | FOLD_CLAIM(FOLD_SPLIT_INVARIANT), "flat/canonical's tree; the accumulator is the result"),
 #ifdef FOLD_HAVE_MPI
     LIBRARY_VECTOR("mpi/allreduce", FOLD_MPI, WIDE, FOLD_USUAL, "MPI_Allreduce of a vector"),
     LIBRARY_SUM("mpi/sum", FOLD_MPI, fold_library_sum_height_tree, "each rank's own sum, and MPI_Allreduce of these"),
@@ -256,22 +255,22 @@ static const struct fold_subject table[] = {
      .run = fold_opencl_rows},
 #endif
 #ifdef FOLD_HAVE_CUDA
-    CUDA_ORDER("rows/single_for", "rows/single_for", ORDERED, fold_rows_single_for, NULL, "one thread a row"),
-    CUDA_ORDER("rows/single_for@plain", "rows/single_for", ORDERED, fold_rows_single_for_plain, NULL,
+    CUDA_ORDER("rows/single_for", "rows/single_for", REPLAYED, fold_rows_single_for, NULL, "one thread a row"),
+    CUDA_ORDER("rows/single_for@plain", "rows/single_for", REPLAYED, fold_rows_single_for_plain, NULL,
                "the same order, by the original, untuned kernel", BY_THREADS(1)),
-    CUDA_ORDER("rows/single_back", "rows/single_back", ORDERED, fold_rows_single_back, NULL,
+    CUDA_ORDER("rows/single_back", "rows/single_back", REPLAYED, fold_rows_single_back, NULL,
                "one thread a row, falling index"),
-    CUDA_ORDER("rows/single_back@plain", "rows/single_back", ORDERED, fold_rows_single_back_plain, NULL,
+    CUDA_ORDER("rows/single_back@plain", "rows/single_back", REPLAYED, fold_rows_single_back_plain, NULL,
                "the same order, by the original, untuned kernel", BY_THREADS(1)),
-    CUDA_ORDER("rows/par_16", "rows/par_16", ORDERED, fold_rows_par_16, NULL, "16 threads a row"),
-    CUDA_ORDER("rows/par_16@plain", "rows/par_16", ORDERED, fold_rows_par_16_plain, NULL,
+    CUDA_ORDER("rows/par_16", "rows/par_16", REPLAYED, fold_rows_par_16, NULL, "16 threads a row"),
+    CUDA_ORDER("rows/par_16@plain", "rows/par_16", REPLAYED, fold_rows_par_16_plain, NULL,
                "the same order, by the original, untuned kernel", BY_THREADS(16)),
-    CUDA_ORDER("rows/par_64", "rows/par_64", ORDERED, fold_rows_par_64, NULL, "64 threads a row"),
-    CUDA_ORDER("rows/par_64@plain", "rows/par_64", ORDERED, fold_rows_par_64_plain, NULL,
+    CUDA_ORDER("rows/par_64", "rows/par_64", REPLAYED, fold_rows_par_64, NULL, "64 threads a row"),
+    CUDA_ORDER("rows/par_64@plain", "rows/par_64", REPLAYED, fold_rows_par_64_plain, NULL,
                "the same order, by the original, untuned kernel"),
-    CUDA_ORDER("rows/par_256", "rows/par_256", ORDERED, fold_rows_par_256, fold_rows_spread_scratch,
+    CUDA_ORDER("rows/par_256", "rows/par_256", REPLAYED, fold_rows_par_256, fold_rows_spread_scratch,
                "256 threads a row"),
-    CUDA_ORDER("rows/par_256@plain", "rows/par_256", ORDERED, fold_rows_par_256_plain, NULL,
+    CUDA_ORDER("rows/par_256@plain", "rows/par_256", REPLAYED, fold_rows_par_256_plain, NULL,
                "the same order, by the original, untuned kernel"),
     {.name = "rows/par_256_f32",
      .engine = FOLD_CUDA,
@@ -281,7 +280,7 @@ static const struct fold_subject table[] = {
      .order = "rows/par_256",
      .method = FOLD_PLAIN,
      .result = FOLD_OF_ACCUMULATOR,
-     .claims = ORDERED,
+     .claims = REPLAYED,
      .run = fold_rows_par_256_f32},
     CUDA_DETERM("rows/single_determ", fold_rows_single_determ, NULL, "par_256's order by one thread a row"),
     CUDA_DETERM("rows/single_determ@plain", fold_rows_single_determ_plain, NULL,
@@ -294,13 +293,13 @@ static const struct fold_subject table[] = {
                 "the same order, by the original, untuned kernel"),
     CUDA_DETERM("rows/multi_block", fold_rows_multi_block, fold_rows_spread_scratch,
                 "par_256's order, a row spread over several blocks"),
-    CUDA_ORDER("flat/shuffle", "flat/shuffle", ORDERED, fold_flat_shuffle, fold_flat_shuffle_scratch,
+    CUDA_ORDER("flat/shuffle", "flat/shuffle", REPLAYED, fold_flat_shuffle, fold_flat_shuffle_scratch,
                "the reference study's kernel, tuned"),
     CUDA_ORDER("flat/shuffle@plain", "flat/shuffle", GRID_BOUND, fold_flat_shuffle_plain, fold_flat_shuffle_scratch,
                "the reference study's original, untuned kernel"),
-    CUDA_ORDER("flat/cooperative", "flat/shuffle", ORDERED, fold_flat_cooperative, fold_flat_cooperative_scratch,
+    CUDA_ORDER("flat/cooperative", "flat/shuffle", REPLAYED, fold_flat_cooperative, fold_flat_cooperative_scratch,
                "the reference study's order in one cooperative launch"),
-    CUDA_ORDER("flat/canonical", "flat/canonical", ORDERED | FOLD_CLAIM(FOLD_SPLIT_INVARIANT), fold_flat_canonical,
+    CUDA_ORDER("flat/canonical", "flat/canonical", REPLAYED | FOLD_CLAIM(FOLD_SPLIT_INVARIANT), fold_flat_canonical,
                fold_flat_canonical_scratch, "a function of n only, one launch"),
     {.name = "flat/atomic",
      .engine = FOLD_CUDA,
@@ -313,10 +312,10 @@ static const struct fold_subject table[] = {
      .scratch = fold_flat_atomic_scratch},
     CUDA_EXACT("flat/exact", fold_exact_flat, fold_exact_flat_scratch, "the exact sum, rounded once; for long rows"),
     CUDA_EXACT("rows/exact", fold_exact_rows, fold_exact_rows_scratch, "the exact sum, rounded once; for many rows"),
-    CUDA_DOT("dot/canonical", .order = "dot/canonical", .method = FOLD_PLAIN, .claims = ORDERED,
+    CUDA_DOT("dot/canonical", .order = "dot/canonical", .method = FOLD_PLAIN, .claims = REPLAYED,
              .run = fold_cuda_dot_canonical, .scratch = fold_cuda_dot_canonical_scratch,
              .about = "dot products in flat/canonical's tree, by FMA"),
-    CUDA_DOT("dot/exact", .method = FOLD_EXACT, .claims = EXACTLY, .run = fold_cuda_dot_exact,
+    CUDA_DOT("dot/exact", .method = FOLD_EXACT, .claims = ROUNDED_ONCE, .run = fold_cuda_dot_exact,
              .scratch = fold_cuda_dot_exact_scratch, .about = "dot products of exact products, rounded once"),
 #ifdef FOLD_HAVE_CUBLAS
     CUDA_DOT("cublas/dot", .method = FOLD_PLAIN, .claims = RUN_TO_RUN, .run = fold_peer_cublas_dot, .peer = true,
@@ -352,77 +351,4 @@ const struct fold_subject *fold_subject_find(const char *name, enum fold_engine 
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
     if (table[i].engine == engine && strcmp(table[i].name, name) == 0) return &table[i];
   return NULL;
-}
-
-enum fold_dtype fold_subject_accumulator(const struct fold_subject *s, enum fold_dtype terms) {
-  if (s->accumulator >= FOLD_RULES) return (enum fold_dtype)(s->accumulator - FOLD_RULES);
-  return s->accumulator == FOLD_OF_TERMS ? terms : fold_accumulator_of(terms);
-}
-
-enum fold_dtype fold_subject_result(const struct fold_subject *s, enum fold_dtype terms) {
-  if (s->result >= FOLD_RULES) return (enum fold_dtype)(s->result - FOLD_RULES);
-  return s->result == FOLD_OF_ACCUMULATOR ? fold_subject_accumulator(s, terms) : terms;
-}
-
-struct fold_arithmetic fold_subject_arithmetic(const struct fold_subject *s, enum fold_dtype terms) {
-  return (struct fold_arithmetic){s->method, fold_subject_accumulator(s, terms), fold_subject_result(s, terms)};
-}
-
-#define MAX_MIN (1u << FOLD_MAX | 1u << FOLD_MIN)
-/* A comparison that is false for NaN and between zeros keeps one operand or the other, depending on which rank has
- * which. */
-#define MPI_FACT(name)                                                                                      \
-  {                                                                                                         \
-    .subject = name, .claims = FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT), \
-    .ops = MAX_MIN, .lapses = FOLD_LOSES_NAN | FOLD_LOSES_SIGN,                                             \
-    .seen = {{"Open MPI v4.1.4", "Open MPI v4.1.8"}, {"Open MPI v5.0.11", "Open MPI v5.0.11"}},             \
-    .what = "max and min keep or lose a NaN, and a zero's sign, by which rank has it"                       \
-  }
-#define NCCL_FACT(name)                                                                                      \
-  {                                                                                                          \
-    .subject = name, .claims = FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED), .ops = MAX_MIN, .lapses = FOLD_LOSES_NAN, \
-    .seen = {{"NCCL 2.28.3", "NCCL 2.28.3"}}, .what = "max and min lose a NaN"                               \
-  }
-
-/* What the judge refuted about peers, with the versions in which it was seen. */
-static const struct fold_fact facts[] = {
-    MPI_FACT("mpi/allreduce"),
-    MPI_FACT("mpi/sum"),
-    NCCL_FACT("nccl/allreduce"),
-    NCCL_FACT("nccl/sum"),
-    {.subject = "cub/reduce_gpu_to_gpu",
-     .claims = FOLD_CLAIM(FOLD_BOUNDED),
-     .ops = SUMS,
-     .lapses = FOLD_LOSES_INFINITY | FOLD_LEAST_BINS | FOLD_WRONG_BINS | FOLD_TOP_BINS,
-     .seen = {{"CCCL 3.6.0", "CCCL 3.6.0"}},
-     .what = "NaN for an infinity; sums of zeros and of the least numbers are off; f64 loses small terms next to a "
-             "subnormal one, and sums from 2^864 on are too small"},
-    {.subject = "cub/reduce_not_guaranteed",
-     .claims = FOLD_CLAIM(FOLD_BOUNDED),
-     .ops = SUMS,
-     .lapses = FOLD_LOSES_SUBNORMALS,
-     .seen = {{"CCCL 3.6.0", "CCCL 3.6.0"}},
-     .what = "a sum of f32 that is subnormal comes out as zero"},
-};
-
-const struct fold_fact *fold_facts(size_t *n) {
-  *n = sizeof facts / sizeof *facts;
-  return facts;
-}
-
-void fold_peer_version(const struct fold_subject *subject, char text[64]) {
-  const struct fold_comm_engine *engine = fold_comm_engine_of(subject->engine);
-  text[0] = '\0';
-  if (!subject->peer) return;
-  if (engine) engine->version(text);
-#ifdef FOLD_HAVE_CUDA
-  int cccl = fold_peer_cccl_version();
-#ifdef FOLD_HAVE_CUBLAS
-  if (strncmp(subject->name, "cublas/", 7) == 0) {
-    fold_peer_cublas_version(text);
-    return;
-  }
-#endif
-  if (!engine) snprintf(text, 64, "CCCL %d.%d.%d", cccl / 1000000, cccl / 1000 % 1000, cccl % 1000);
-#endif
 }
