@@ -281,13 +281,13 @@ Test(sweep, arguments_lie_at_each_offset_of_a_line) {
 Test(sweep, offsets_are_those_of_short_cases_in_our_memory) {
   static const char *const apart[FOLD_CLAIMS] = {[FOLD_ALIGNMENT_INVARIANT] = "it has other memory"};
   static const struct {
-    const char *const *unseen;
+    const char *const *why_skipped;
     size_t rows, cols;
     bool sweeps;
   } cases[] = {{NULL, 1, 4096, true}, {NULL, 1, 4097, false}, {NULL, 3, 0, false}, {apart, 1, 4096, false}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct fold_subject subject = subject_of(FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT));
-    subject.unseen = cases[i].unseen;
+    subject.why_skipped = cases[i].why_skipped;
     judge(&subject, FOLD_ROWS_SUM, FOLD_F32, cases[i].rows, cases[i].cols, (struct fold_around){.n = 0});
     const size_t swept = seen.n;
     subject.guest = NULL;

@@ -171,21 +171,21 @@ static fold_status run_again(struct record *r, const struct fold_job *job) {
   struct fold_sink sink = *job->sink;
   struct fold_selection repeated = *job->selection;
   struct fold_job again = *job;
-  fold_status riddle = fold_ok();
+  fold_status unexplained = fold_ok();
   sink.judgement = take_again;
   again.sink = &sink;
   again.begin = NULL;
   if (!r->keeping.bless || r->golden.refused || *job->stop) return fold_ok();
-  FOLD_TRY(fold_supervise(&again, &riddle));
-  FOLD_TRY(riddle);
+  FOLD_TRY(fold_supervise(&again, &unexplained));
+  FOLD_TRY(unexplained);
   repeated.claims = "run_to_run,fresh_process";
   repeated.probe = true;
   again.selection = &repeated;
   again.judge = true;
   again.fresh_for = FOLD_CLAIM(FOLD_FRESH_PROCESS);
   if (*job->stop) return fold_ok();
-  FOLD_TRY(fold_supervise(&again, &riddle));
-  return riddle;
+  FOLD_TRY(fold_supervise(&again, &unexplained));
+  return unexplained;
 }
 
 int fold_command_record(int argc, char **argv, const struct fold_registry *registry) {
@@ -194,7 +194,7 @@ int fold_command_record(int argc, char **argv, const struct fold_registry *regis
   fold_parse(&argp, argc, argv, &r);
   r.keeping.stop = fold_watch_interrupt();
   const struct fold_sink sink = {.judgement = take, .progress = show_progress, .context = &r};
-  fold_status status = fold_selection_open(&r.options, registry), riddle = fold_ok();
+  fold_status status = fold_selection_open(&r.options, registry), unexplained = fold_ok();
   if (status.code == FOLD_OK) status = open_goldens(&r, program_invocation_name);
   const struct fold_job job = {.registry = &r.options.registry,
                                .selection = &r.options.selection,
@@ -205,12 +205,12 @@ int fold_command_record(int argc, char **argv, const struct fold_registry *regis
   fold_progress_open(&r.progress);
   /* The process that started this one knows its environment. */
   if (status.code == FOLD_OK && r.each && r.jsonl) status = fold_records_open(&r.records, r.jsonl);
-  if (status.code == FOLD_OK) status = fold_supervise(&job, &riddle);
-  if (status.code == FOLD_OK && riddle.code == FOLD_OK) status = run_again(&r, &job);
+  if (status.code == FOLD_OK) status = fold_supervise(&job, &unexplained);
+  if (status.code == FOLD_OK && unexplained.code == FOLD_OK) status = run_again(&r, &job);
   fold_progress_clear(&r.progress);
   fold_status closed = fold_close_records(argv[0], &r.records, status);
   if (status.code == FOLD_OK) status = closed;
-  if (status.code == FOLD_OK) status = riddle;
+  if (status.code == FOLD_OK) status = unexplained;
   if (status.code == FOLD_OK && r.keeping.folder && !*fold_watch_interrupt()) status = fold_golden_end(&r.golden);
   if (r.broken > MOST_LINES && !r.each) fprintf(stderr, "%d of %zu broken shown\n", MOST_LINES, r.broken);
   const int exit_code = status.code == FOLD_OK ? exit_code_of(&r) : fold_print_error(argv[0], status);

@@ -30,9 +30,9 @@ struct verify {
   struct fold_smallest smallest;
   struct fold_unclaimed unclaimed;
   struct fold_records records;
-  fold_status unwritten; /* why records can no longer be written */
-  fold_status riddle;    /* a process ended for a reason that no verdict covers */
-  bool judged;           /* a claim that was asked for held */
+  fold_status unwritten;   /* why records can no longer be written */
+  fold_status unexplained; /* a process ended for a reason that no verdict covers */
+  bool judged;             /* a claim that was asked for held */
   struct fold_golden_options keeping;
   struct fold_golden_run golden;
   struct fold_progress progress;
@@ -228,7 +228,7 @@ static fold_status judge_all(struct verify *v, const struct fold_registry *regis
                                .sink = &sink,
                                .stop = stop};
   fold_progress_show(&v->progress, 0, 0, "starting");
-  fold_status status = fold_supervise(&job, &v->riddle);
+  fold_status status = fold_supervise(&job, &v->unexplained);
   fold_progress_clear(&v->progress);
   /* what was finished before an interruption is kept; a failure leaves no partial file */
   fold_status written = status.code == FOLD_OK ? v->unwritten : status;
@@ -243,7 +243,7 @@ static int exit_code_of(const struct verify *v) {
   fold_table_total(&v->table, v->strict, total, &known);
   if (total[FOLD_REFUTED]) return 1;
   if (total[FOLD_BROKEN]) return 99;
-  if (v->riddle.code != FOLD_OK) return fold_exit_code(v->riddle.code);
+  if (v->unexplained.code != FOLD_OK) return fold_exit_code(v->unexplained.code);
   if (v->unwritten.code != FOLD_OK) return fold_exit_code(v->unwritten.code);
   if (v->strict && fold_table_untold(&v->table)) return 1;
   if (v->keeping.folder && fold_golden_exit_code(&v->golden) == 1) return 1;
@@ -315,7 +315,7 @@ static int conclude(struct verify *v, const char *command, bool interrupted) {
     return fold_verify_none_is_guests(v->table.registry, &v->options.selection) ? 77 : 2;
   }
   print_outcome(v);
-  fold_print_error(command, v->riddle);
+  fold_print_error(command, v->unexplained);
   const int code = exit_code_of(v);
   if (!interrupted && code == 77 && total_held(v))
     fold_print_error(command, fold_nothing_judged(&v->options.selection, v->table.registry));
@@ -326,7 +326,7 @@ static int conclude(struct verify *v, const char *command, bool interrupted) {
 }
 
 int fold_command_verify(int argc, char **argv, const struct fold_registry *registry) {
-  struct verify v = {.program = program_invocation_name, .apart = leads_elsewhere(), .riddle = fold_ok()};
+  struct verify v = {.program = program_invocation_name, .apart = leads_elsewhere(), .unexplained = fold_ok()};
   fold_selection_defaults(&v.options);
   const char *found = v.options.selection.folder;
   fold_parse(&argp, argc, argv, &v);

@@ -189,7 +189,7 @@ static bool is_compensated(const struct fold_subject *s) {
 uint64_t fold_guest_unseen(const struct fold_subject *s) {
   uint64_t mask = 0;
   for (int k = 0; k < FOLD_CLAIMS; k++)
-    if (s->unseen && s->unseen[k]) mask |= FOLD_CLAIM(k);
+    if (s->why_skipped && s->why_skipped[k]) mask |= FOLD_CLAIM(k);
   return mask;
 }
 
@@ -214,7 +214,7 @@ static fold_status add_claims(const char *list, bool own, struct fold_subject *s
     return fold_error(FOLD_BAD_INPUT, "the value and order of problem rows are not known: it cannot claim %s",
                       fold_claims(&(size_t){0})[__builtin_ctzll(lacking)].name);
   if (own) s->asked = named | preset;
-  if (!own) s->vain |= named & impossible(s);
+  if (!own) s->unjudgeable |= named & impossible(s);
   s->named |= named;
   s->claims |= named | (preset & ~unmeant(s));
   return fold_ok();
@@ -237,7 +237,7 @@ static fold_status add_limits(const struct reading *r, const struct fold_wants *
   s->claims |= claims;
   s->asked |= claims;
   s->named |= claims;
-  s->vain |= claims & impossible(s);
+  s->unjudgeable |= claims & impossible(s);
   return fold_ok();
 }
 
@@ -327,7 +327,7 @@ static fold_status read_entry(const struct fold_guest *guest, const json_t *entr
   *s = (struct fold_subject){.name = r.name,
                              .guest = row,
                              .unknown = problems && strcmp(problems, "rows") == 0,
-                             .unseen = guest->door->unseen,
+                             .why_skipped = guest->door->unseen,
                              .any_thread = guest->door->any_thread,
                              .run = guest->door->run};
   if (row->has_scratch) s->scratch = guest->door->scratch;

@@ -64,9 +64,8 @@ void fold_judge_tell_input(const struct fold_trial *trial, struct fold_finding *
 
 /* Whether it is a guest that gets host memory: a program, which gets files, is too slow to be run for this. */
 static bool gets_memory(const struct fold_trial *trial) {
-  const char *const *unseen = trial->subject->unseen;
   return trial->subject->guest && fold_engine_is_here(trial->subject->engine) &&
-         !(unseen && unseen[FOLD_ALIGNMENT_INVARIANT]);
+         !fold_claim_unjudged(trial->subject, FOLD_ALIGNMENT_INVARIANT);
 }
 
 /* A guest may go another way where its arguments are not aligned. Where that gives other results, these must keep the
@@ -113,8 +112,7 @@ void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, 
   trial->has_refuting = trial->cut = false;
   trial->sides.n = trial->part.n = 0;
   fold_watch_judging(claim->id + 1u);
-  const char *why = trial->subject->unseen ? trial->subject->unseen[claim->id] : NULL;
-  if (why == NULL) why = fold_claim_unjudged(trial->subject, claim->id);
+  const char *why = fold_claim_unjudged(trial->subject, claim->id);
   if (why)
     fold_find_skipped(finding, "%s", why);
   else if (claim->results)

@@ -13,7 +13,7 @@
 #include "oracles/order.h"
 
 static bool claims(const struct fold_subject *s, enum fold_claim_id id) {
-  return s->claims & ~s->vain & FOLD_CLAIM(id);
+  return s->claims & ~s->unjudgeable & FOLD_CLAIM(id);
 }
 
 static bool is_compensated(const struct fold_subject *s) {

@@ -15,6 +15,7 @@
 const char *fold_claim_unjudged(const struct fold_subject *s, enum fold_claim_id id) {
   const struct fold_order *order = s->order ? fold_order_find(s->order) : NULL;
   const uint64_t claim = FOLD_CLAIM(id);
+  if (s->why_skipped && s->why_skipped[id]) return s->why_skipped[id];
   if (s->unknown && claim & ~(uint64_t)OF_ROWS) return "it is a function of rows, whose value and order are not known";
   if (claim & OF_RANKS && !fold_engine_has_ranks(s->engine)) return "it has no ranks";
   if (claim & OF_BOUND && s->ops && !(s->ops & ~UNROUNDED))

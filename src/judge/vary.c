@@ -16,7 +16,7 @@ static unsigned factors_asked(const struct fold_trial *trial) {
 
 /* A subject that takes no launches would decline each of them. */
 bool fold_trial_takes_launches(const struct fold_trial *trial) {
-  return !trial->subject->unseen || !trial->subject->unseen[FOLD_LAUNCH_INVARIANT];
+  return !trial->subject->why_skipped || !trial->subject->why_skipped[FOLD_LAUNCH_INVARIANT];
 }
 
 static size_t plan_of(const struct fold_trial *trial, unsigned factors, struct fold_variation plan[FOLD_PLAN_MOST]) {

@@ -48,10 +48,10 @@ struct fold_subject {
   enum fold_method method;
   unsigned accumulator, result; /* enum fold_rule, or FOLD_ALWAYS(dtype) */
   uint64_t claims;              /* for sums and products: mask of FOLD_CLAIM(...) */
-  uint64_t named; /* of these, those that a user has named: each gets a verdict, if only that it is skipped */
-  uint64_t vain; /* of these, those that a user asked for and that can't be judged: they are skipped, with the reason */
-  uint64_t asked;          /* of a guest: those that its table names, or the usual ones; its door adds the tidy ones */
-  const char *twin;        /* the subject of same_bits_as: "NAME" on the same engine, or "ENGINE:NAME" */
+  uint64_t named;       /* of these, those that a user has named: each gets a verdict, if only that it is skipped */
+  uint64_t unjudgeable; /* requested claims that this subject can't be tested for; they are skipped, with the reason */
+  uint64_t asked;       /* of a guest: those that its table names, or the usual ones; its door adds the tidy ones */
+  const char *twin;     /* the subject of same_bits_as: "NAME" on the same engine, or "ENGINE:NAME" */
   const char *accurate_as; /* the order of claim accurate_as; NULL: none */
   double most_ulps;        /* of claim ulps; 0: none */
   unsigned width;          /* for the run function: threads a row, or another parameter of its own */
@@ -72,8 +72,9 @@ struct fold_subject {
   bool unknown;    /* problem "rows" of a guest: an unknown function of each row; it is run on the cases of sums */
   bool any_gpu; /* its documentation promises the same bits on every GPU (gpu_to_gpu); a declared order implies that */
   const struct fold_guest_row *guest; /* for a subject that a user brought (guest.h); else NULL */
-  const char *const *unseen;          /* by claim: why nothing could refute it there; NULL: all can be judged */
-  bool peer; /* it is another library's: its known defects are counted separately (fold_fact) */
+  const char *const
+      *why_skipped; /* by claim: why it can't be judged through a guest's door, or NULL; NULL: all can be */
+  bool peer;        /* it is another library's: its known defects are counted separately (fold_fact) */
 };
 
 /* For terms of that dtype. */

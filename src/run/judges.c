@@ -23,7 +23,7 @@ static bool informs(const struct fold_round *round, const struct fold_judgement 
   const uint64_t named = s->named & ~(FOLD_CLAIM(FOLD_ACCURATE_AS) | FOLD_CLAIM(FOLD_ULPS));
   return j->claim->id == FOLD_ALIGNMENT_INVARIANT && round->judge && s->guest && !s->unknown && !named &&
          round->selection->claims == NULL && fold_engine_is_here(s->engine) && rounds(j->c) &&
-         !(s->unseen && s->unseen[j->claim->id]) && !(round->uninformed && round->uninformed[j->subject_index]) &&
+         !fold_claim_unjudged(s, j->claim->id) && !(round->uninformed && round->uninformed[j->subject_index]) &&
          fold_stands_for_alike(round->cases, (size_t)(j->c - round->cases->at), j->claim->name);
 }
 

@@ -4,7 +4,7 @@
  * round's order: a trial whose process ended, or was killed because a run took too long, is broken, with the reason;
  * the round continues after it in a new process. If that process had run other subjects before, the trial is first run
  * again in a new one, since what the others left behind is not its fault. If the trial then ends well, its judgements
- * count, and *riddle says so in the end. No process is left. Once *stop is non-zero the worker gets half a second to
+ * count, and *unexplained says so in the end. No process is left. Once *stop is non-zero the worker gets half a second to
  * finish; a signal that a subject sends here does not set it (asked.h).
  *
  * Subjects of engines with ranks run in the ranks (world.h), and the worker watches these.
@@ -31,7 +31,7 @@ struct fold_job {
 
 /* One run of a subject may take FOLDPROOF_TIMEOUT seconds (20) and a microsecond for each element. A subject that has
  * cost more than three times as long, by processes that it ended or hung, is not run any more: its judgements are
- * broken. *riddle is ENVIRONMENT if all was judged, but some process ended for a reason that no judgement gives. */
-fold_status fold_supervise(const struct fold_job *job, fold_status *riddle);
+ * broken. *unexplained is ENVIRONMENT if all was judged, but some process ended for a reason that no judgement gives. */
+fold_status fold_supervise(const struct fold_job *job, fold_status *unexplained);
 
 #endif

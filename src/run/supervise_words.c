@@ -9,12 +9,12 @@
 #include "run/judges.h"
 #include "run/supervisor.h"
 
-bool fold_supervisor_hears(const struct supervisor *s) {
+bool fold_supervisor_has_message(const struct fold_supervisor *s) {
   return s->inbox.to - s->inbox.from >= sizeof(struct wire_head);
 }
 
-bool fold_supervisor_reads(struct supervisor *s) {
-  struct inbox *in = &s->inbox;
+bool fold_supervisor_receive(struct fold_supervisor *s) {
+  struct fold_inbox *in = &s->inbox;
   memmove(in->bytes, in->bytes + in->from, in->to - in->from);
   in->to -= in->from;
   in->from = 0;
@@ -24,8 +24,8 @@ bool fold_supervisor_reads(struct supervisor *s) {
 }
 
 /* Reads what follows a head. If it does not come with it, the sender is broken. */
-static bool take_bytes(struct supervisor *s, void *bytes, size_t n) {
-  struct inbox *in = &s->inbox;
+static bool take_bytes(struct fold_supervisor *s, void *bytes, size_t n) {
+  struct fold_inbox *in = &s->inbox;
   size_t there = in->to - in->from, part = n < there ? n : there;
   memcpy(bytes, in->bytes + in->from, part);
   in->from += part;
@@ -33,13 +33,13 @@ static bool take_bytes(struct supervisor *s, void *bytes, size_t n) {
          fold_wire_read_by(s->fd, fold_now() + s->limit, (unsigned char *)bytes + part, n - part) == FOLD_WIRE_DONE;
 }
 
-static bool take(struct supervisor *s, void *bytes, size_t n, size_t want) {
+static bool take(struct fold_supervisor *s, void *bytes, size_t n, size_t want) {
   return n == want && take_bytes(s, bytes, n);
 }
 
 /* Reads the cases as the worker has, if it needed the number of ranks for that, and tells the sink of the
  * environment. */
-static bool take_ready(struct supervisor *s, size_t n) {
+static bool take_ready(struct fold_supervisor *s, size_t n) {
   struct fold_ready ready;
   char *text = n >= sizeof ready ? calloc(n - sizeof ready + 1, 1) : NULL;
   bool whole = text && take(s, &ready, sizeof ready, sizeof ready) && take_bytes(s, text, n - sizeof ready);
@@ -52,7 +52,7 @@ static bool take_ready(struct supervisor *s, size_t n) {
   return whole;
 }
 
-static bool take_case(struct supervisor *s, size_t n) {
+static bool take_case(struct fold_supervisor *s, size_t n) {
   uint64_t at;
   if (!take(s, &at, n, sizeof at) || at >= s->cases.n) return false;
   const size_t turn = s->round.place.turn, turns = fold_turns(s->job->selection);
@@ -64,11 +64,11 @@ static bool take_case(struct supervisor *s, size_t n) {
   return true;
 }
 
-static bool is_place(const struct supervisor *s, struct fold_place place) {
+static bool is_place(const struct fold_supervisor *s, struct fold_place place) {
   return place.c < s->cases.n && place.subject < s->job->registry->n;
 }
 
-static bool take_trial(struct supervisor *s, size_t n) {
+static bool take_trial(struct fold_supervisor *s, size_t n) {
   struct fold_begun begun;
   if (!take(s, &begun, n, sizeof begun) || !is_place(s, begun.place)) return false;
   s->again = s->again && s->trials == 0;
@@ -84,7 +84,7 @@ static bool take_trial(struct supervisor *s, size_t n) {
   return true;
 }
 
-static bool take_base(struct supervisor *s, size_t n) {
+static bool take_base(struct fold_supervisor *s, size_t n) {
   const struct fold_case *c = &s->cases.at[s->round.place.c];
   const struct fold_subject *subject = &s->round.registry->subjects[s->round.place.subject];
   size_t n_bytes = c->rows * fold_dtype_size(fold_subject_result(subject, c->dtype));
@@ -98,7 +98,7 @@ static bool take_base(struct supervisor *s, size_t n) {
   return s->got && take_bytes(s, &s->traces, sizeof s->traces) && take_bytes(s, s->got, n_bytes);
 }
 
-static bool take_judged(struct supervisor *s, size_t n) {
+static bool take_judged(struct fold_supervisor *s, size_t n) {
   struct fold_judged judged;
   size_t n_facts;
   const struct fold_fact *facts = fold_facts(&n_facts);
@@ -132,12 +132,12 @@ static bool is_whole(const struct fold_order_change *change) {
   return whole;
 }
 
-static bool take_explains(struct supervisor *s, size_t n) {
+static bool take_explains(struct fold_supervisor *s, size_t n) {
   return s->in_trial && s->job->sink->explanation && take(s, &s->explains, n, sizeof s->explains) &&
          s->explains < FOLD_CLAIMS;
 }
 
-static bool take_explained(struct supervisor *s, size_t n) {
+static bool take_explained(struct fold_supervisor *s, size_t n) {
   const struct fold_sink *sink = s->job->sink;
   struct fold_order_change change;
   if (!take(s, &change, n, sizeof change) || !is_whole(&change) || change.claim != s->explains) return false;
@@ -148,23 +148,23 @@ static bool take_explained(struct supervisor *s, size_t n) {
   return true;
 }
 
-enum ending fold_supervisor_take(struct supervisor *s) {
+enum fold_ending fold_supervisor_take_message(struct fold_supervisor *s) {
   struct wire_head head;
   bool sense = false;
-  if (!take_bytes(s, &head, sizeof head)) return WENT;
+  if (!take_bytes(s, &head, sizeof head)) return FOLD_WORKER_GONE;
   switch (head.kind) {
-    case WORK_READY: sense = take_ready(s, head.n_bytes); break;
-    case WORK_CASE: sense = take_case(s, head.n_bytes); break;
-    case WORK_TRIAL: sense = take_trial(s, head.n_bytes); break;
-    case WORK_BASE: sense = take_base(s, head.n_bytes); break;
-    case WORK_JUDGED: sense = take_judged(s, head.n_bytes); break;
-    case WORK_EXPLAINS: sense = take_explains(s, head.n_bytes); break;
-    case WORK_EXPLAINED: sense = take_explained(s, head.n_bytes); break;
-    case WORK_ENDED:
+    case FOLD_WORK_READY: sense = take_ready(s, head.n_bytes); break;
+    case FOLD_WORK_CASE: sense = take_case(s, head.n_bytes); break;
+    case FOLD_WORK_TRIAL: sense = take_trial(s, head.n_bytes); break;
+    case FOLD_WORK_BASE: sense = take_base(s, head.n_bytes); break;
+    case FOLD_WORK_JUDGED: sense = take_judged(s, head.n_bytes); break;
+    case FOLD_WORK_EXPLAINS: sense = take_explains(s, head.n_bytes); break;
+    case FOLD_WORK_EXPLAINED: sense = take_explained(s, head.n_bytes); break;
+    case FOLD_WORK_ENDED:
       sense = take(s, &s->ended, head.n_bytes, sizeof s->ended);
-      if (sense) return SAID_ALL;
+      if (sense) return FOLD_WORKER_DONE;
       break;
     default: break;
   }
-  return sense ? STILL_THERE : SPOKE_NONSENSE;
+  return sense ? FOLD_WORKER_RUNS : FOLD_WORKER_GARBLED;
 }

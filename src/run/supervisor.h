@@ -8,17 +8,25 @@
 #include "run/worker.h"
 
 /* What was read from a worker's socket and is not handled yet. */
-struct inbox {
+struct fold_inbox {
   size_t from, to;
   unsigned char bytes[1 << 16];
 };
 
 /* Why a worker is not listened to any more. */
-enum ending { STILL_THERE, SAID_ALL, WENT, HUNG, SILENT, SPOKE_NONSENSE, STOPPED };
+enum fold_ending {
+  FOLD_WORKER_RUNS,
+  FOLD_WORKER_DONE,
+  FOLD_WORKER_GONE,
+  FOLD_WORKER_HUNG,
+  FOLD_WORKER_SILENT,
+  FOLD_WORKER_GARBLED,
+  FOLD_WORKER_STOPPED
+};
 
-struct supervisor {
+struct fold_supervisor {
   const struct fold_job *job;
-  struct fold_desk *desk;
+  struct fold_shared *shared;
   int fresh;
   double limit;
   double *seconds_lost;
@@ -31,7 +39,7 @@ struct supervisor {
   /* For the worker that is listened to: */
   pid_t pid;
   int fd;
-  struct inbox inbox;
+  struct fold_inbox inbox;
   struct fold_round round; /* where it is, for judgements in its stead */
   bool in_trial;
   size_t trials;     /* that it has begun */
@@ -50,17 +58,17 @@ struct supervisor {
   unsigned char *got;        /* and its results, in a buffer of got_bytes */
   size_t got_bytes;
   struct fold_ended ended;
-  int sent;           /* a signal that it, or what it has started, sent to this process; 0: none */
-  fold_status failed; /* the sink failed, or memory is short: this ends all */
-  size_t riddles;     /* how often a process ended for a reason that no judgement gives */
-  char riddle[200];   /* where that was first, and how */
+  int sent;                    /* a signal that it, or what it has started, sent to this process; 0: none */
+  fold_status failed;          /* the sink failed, or memory is short: this ends all */
+  size_t unexplained;          /* how often a process ended for a reason that no judgement gives */
+  char first_unexplained[200]; /* where that was first, and how */
 };
 
 /* supervise_words.c: whether the head of the worker's next message has been read. */
-bool fold_supervisor_hears(const struct supervisor *s);
+bool fold_supervisor_has_message(const struct fold_supervisor *s);
 /* Reads what has arrived; false where nothing more will come. */
-bool fold_supervisor_reads(struct supervisor *s);
+bool fold_supervisor_receive(struct fold_supervisor *s);
 /* Handles the next message: notes it, or hands it to the sink. Returns how the worker ended, if it did. */
-enum ending fold_supervisor_take(struct supervisor *s);
+enum fold_ending fold_supervisor_take_message(struct fold_supervisor *s);
 
 #endif

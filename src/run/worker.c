@@ -29,13 +29,13 @@ static void put_away(struct prepared *p) {
 /* The first worker of a job finds out what the next ones, which only continue, take as given. */
 static fold_status prepare(const struct fold_worker *w, struct prepared *p) {
   const struct fold_job *job = w->job;
-  if (!w->desk->has_ranks) {
+  if (!w->shared->has_ranks) {
     if (job->ready) FOLD_TRY(job->ready(job));
-    FOLD_TRY(fold_select_ranks(job->selection, &w->desk->ranks));
-    w->desk->has_ranks = true;
+    FOLD_TRY(fold_select_ranks(job->selection, &w->shared->ranks));
+    w->shared->has_ranks = true;
   }
   p->cases = w->cases ? w->cases : &p->own;
-  if (!w->cases) FOLD_TRY(fold_select_cases(job->selection, w->desk->ranks, &p->own));
+  if (!w->cases) FOLD_TRY(fold_select_cases(job->selection, w->shared->ranks, &p->own));
   if (!job->begin) return fold_ok();
   json_t *environment = fold_environment();
   p->environment = environment ? json_dumps(environment, JSON_COMPACT) : NULL;
@@ -45,8 +45,8 @@ static fold_status prepare(const struct fold_worker *w, struct prepared *p) {
 
 static fold_status ask_fresh(const struct fold_worker *w, struct prepared *p) {
   if (w->fresh < 0) return fold_ok();
-  if (!w->desk->has_fresh) FOLD_TRY(fold_fresh_ask(w->job->selection, p->cases, w->job->fresh_for, w->fresh));
-  w->desk->has_fresh = true;
+  if (!w->shared->has_fresh) FOLD_TRY(fold_fresh_ask(w->job->selection, p->cases, w->job->fresh_for, w->fresh));
+  w->shared->has_fresh = true;
   return fold_fresh_read(w->fresh, &p->fresh);
 }
 
@@ -95,7 +95,7 @@ static void tell_case(void *context, size_t done, size_t cases, const char *name
   struct telling *t = context;
   uint64_t at = t->place.c = done;
   (void)cases, (void)name;
-  fold_wire_send(t->fd, WORK_CASE, &at, sizeof at, NULL, 0);
+  fold_wire_send(t->fd, FOLD_WORK_CASE, &at, sizeof at, NULL, 0);
 }
 
 static fold_status tell_trial(void *context, struct fold_place place, uint64_t input_hash) {
@@ -105,13 +105,13 @@ static fold_status tell_trial(void *context, struct fold_place place, uint64_t i
   begun.place = t->place = place;
   begun.input_hash = input_hash;
   t->told_base = false;
-  return told(fold_wire_send(t->fd, WORK_TRIAL, &begun, sizeof begun, NULL, 0));
+  return told(fold_wire_send(t->fd, FOLD_WORK_TRIAL, &begun, sizeof begun, NULL, 0));
 }
 
 static fold_status tell_base(struct telling *t, const struct fold_judgement *j) {
   struct fold_traces traces = j->traces ? *j->traces : (struct fold_traces){0};
   t->told_base = true;
-  return told(fold_wire_send(t->fd, WORK_BASE, &traces, sizeof traces, j->got,
+  return told(fold_wire_send(t->fd, FOLD_WORK_BASE, &traces, sizeof traces, j->got,
                              j->c->rows * fold_dtype_size(fold_subject_result(j->subject, j->c->dtype))));
 }
 
@@ -130,26 +130,26 @@ static fold_status tell_judgement(void *context, const struct fold_judgement *j)
   judged.ran = j->got != NULL;
   judged.beside = j->beside;
   judged.finding = j->finding;
-  return told(fold_wire_send(t->fd, WORK_JUDGED, &judged, sizeof judged, NULL, 0));
+  return told(fold_wire_send(t->fd, FOLD_WORK_JUDGED, &judged, sizeof judged, NULL, 0));
 }
 
 static fold_status tell_explains(void *context, enum fold_claim_id claim) {
   const struct telling *t = context;
   const uint32_t sent = claim;
-  return told(fold_wire_send(t->fd, WORK_EXPLAINS, &sent, sizeof sent, NULL, 0));
+  return told(fold_wire_send(t->fd, FOLD_WORK_EXPLAINS, &sent, sizeof sent, NULL, 0));
 }
 
 static fold_status tell_explanation(void *context, const struct fold_judgement *of,
                                     const struct fold_order_change *change) {
   const struct telling *t = context;
   (void)of;
-  return told(fold_wire_send(t->fd, WORK_EXPLAINED, change, sizeof *change, NULL, 0));
+  return told(fold_wire_send(t->fd, FOLD_WORK_EXPLAINED, change, sizeof *change, NULL, 0));
 }
 
 static fold_status tell_ready(const struct fold_worker *w, const struct prepared *p, int fd) {
-  struct fold_ready ready = {.ranks = w->desk->ranks};
+  struct fold_ready ready = {.ranks = w->shared->ranks};
   const char *text = p->environment ? p->environment : "";
-  return told(fold_wire_send(fd, WORK_READY, &ready, sizeof ready, text, strlen(text)));
+  return told(fold_wire_send(fd, FOLD_WORK_READY, &ready, sizeof ready, text, strlen(text)));
 }
 
 int fold_worker_serve(const struct fold_worker *w, int fd) {
@@ -161,7 +161,7 @@ int fold_worker_serve(const struct fold_worker *w, int fd) {
   struct fold_ended ended;
   memset(&ended, 0, sizeof ended);
   ended.status = fold_apart_start(w->job->registry, w->job->selection, w->cases, w->place.turn);
-  fold_watch_set(&w->desk->watch);
+  fold_watch_set(&w->shared->watch);
   if (w->job->selection->n_guests > 0) {
     dup2(STDERR_FILENO, STDOUT_FILENO); /* what they print is not our output */
     fold_process_state_watch_guests();
@@ -177,6 +177,6 @@ int fold_worker_serve(const struct fold_worker *w, int fd) {
   }
   put_away(&p);
   ended.closed = fold_worlds_close();
-  if (!fold_wire_send(fd, WORK_ENDED, &ended, sizeof ended, NULL, 0)) atomic_store(&w->desk->unheard, true);
+  if (!fold_wire_send(fd, FOLD_WORK_ENDED, &ended, sizeof ended, NULL, 0)) atomic_store(&w->shared->unheard, true);
   return 0;
 }

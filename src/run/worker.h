@@ -5,15 +5,15 @@
 #include "rig/watch.h"
 #include "run/supervise.h"
 
-enum fold_word {
-  WORK_READY = 1, /* struct fold_ready, then the environment as JSON text */
-  WORK_CASE,      /* uint64_t: the case that is begun */
-  WORK_TRIAL,     /* struct fold_begun */
-  WORK_BASE,      /* struct fold_traces, then the results of the base run */
-  WORK_JUDGED,    /* struct fold_judged */
-  WORK_EXPLAINS,  /* uint32_t: the claim whose refutation it now explains; all verdicts of the trial are sent */
-  WORK_EXPLAINED, /* struct fold_order_change */
-  WORK_ENDED,     /* struct fold_ended; the last message */
+enum fold_work {
+  FOLD_WORK_READY = 1, /* struct fold_ready, then the environment as JSON text */
+  FOLD_WORK_CASE,      /* uint64_t: the case that is begun */
+  FOLD_WORK_TRIAL,     /* struct fold_begun */
+  FOLD_WORK_BASE,      /* struct fold_traces, then the results of the base run */
+  FOLD_WORK_JUDGED,    /* struct fold_judged */
+  FOLD_WORK_EXPLAINS,  /* uint32_t: the claim whose refutation it now explains; all verdicts of the trial are sent */
+  FOLD_WORK_EXPLAINED, /* struct fold_order_change */
+  FOLD_WORK_ENDED,     /* struct fold_ended; the last message */
 };
 
 struct fold_ready {
@@ -28,7 +28,7 @@ struct fold_judged {
   uint64_t input_hash;
   uint32_t claim;  /* FOLD_CLAIMS: a base run, nothing judged */
   int32_t fact;    /* its index; -1: none */
-  bool known, ran; /* ran: there are results, those of the last WORK_BASE */
+  bool known, ran; /* ran: there are results, those of the last FOLD_WORK_BASE */
   bool beside;     /* as in struct fold_judgement */
   struct fold_finding finding;
 };
@@ -39,7 +39,7 @@ struct fold_ended {
 };
 
 /* The memory that all workers of a job share with the process that watches them. */
-struct fold_desk {
+struct fold_shared {
   struct fold_watch watch;
   bool has_ranks, has_fresh; /* `ranks` is known; the new process has recorded (fresh.h) */
   unsigned ranks;
@@ -48,7 +48,7 @@ struct fold_desk {
 
 struct fold_worker {
   const struct fold_job *job;
-  struct fold_desk *desk;
+  struct fold_shared *shared;
   const struct fold_cases *cases; /* NULL: they depend on the number of ranks, which the worker finds out */
   int fresh;                      /* a file for the new process's records; -1: no new process is wanted */
   struct fold_place place;        /* where to begin */
