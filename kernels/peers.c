@@ -2,12 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collective/comm.h"
-#include "subject.h"
+#include "kernels/collective/comm.h"
+#include "model/subject.h"
 
 #ifdef FOLD_HAVE_CUDA
-#include "cuda/dot/dot.h"
-#include "cuda/peers/peers.h"
+#include "kernels/cuda/dot/dot.h"
+#include "kernels/cuda/peers/peers.h"
 #endif
 
 #define MAX_MIN (1u << FOLD_MAX | 1u << FOLD_MIN)

@@ -193,14 +193,13 @@ uint64_t fold_guest_unseen(const struct fold_subject *s) {
   return mask;
 }
 
-/* The claims of a preset or a glob that are not meant for this subject: those that can't be judged or are not seen
- * through its door, and an exact sum's promises, unless its method is exact. All but the first can still be promised by
+/* The claims of a preset or a glob that are not meant for this subject: those that can't be judged, and an exact sum's promises, unless its method is exact. All but the first can still be promised by
  * name. */
 static uint64_t unmeant(const struct fold_subject *s) {
   const uint64_t of_exact = FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) |
                             FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT) | FOLD_CLAIM(FOLD_SPLIT_INVARIANT);
   const enum fold_claim_id other = is_compensated(s) ? FOLD_BOUNDED : FOLD_COMPENSATED;
-  return impossible(s) | fold_guest_unseen(s) | (s->strides ? 0 : FOLD_CLAIM(FOLD_STRIDE_INVARIANT)) |
+  return impossible(s) | (s->strides ? 0 : FOLD_CLAIM(FOLD_STRIDE_INVARIANT)) |
          (s->method == FOLD_EXACT ? 0 : of_exact) | FOLD_CLAIM(other);
 }
 
@@ -209,7 +208,8 @@ static uint64_t unmeant(const struct fold_subject *s) {
 static fold_status add_claims(const char *list, bool own, struct fold_subject *s) {
   uint64_t named, preset;
   FOLD_TRY(fold_claims_parse(list, &named, &preset));
-  const uint64_t lacking = s->unknown && own ? named & impossible(s) & ~FOLD_CLAIM(FOLD_SAME_BITS_AS) : 0;
+  const uint64_t skipped = fold_guest_unseen(s) | FOLD_CLAIM(FOLD_SAME_BITS_AS);
+  const uint64_t lacking = s->unknown && own ? named & impossible(s) & ~skipped : 0;
   if (lacking)
     return fold_error(FOLD_BAD_INPUT, "the value and order of problem rows are not known: it cannot claim %s",
                       fold_claims(&(size_t){0})[__builtin_ctzll(lacking)].name);

@@ -1,5 +1,5 @@
 /* subject.c: in which arithmetic a subject computes, for terms of a dtype. */
-#include "subject.h"
+#include "model/subject.h"
 
 enum fold_dtype fold_subject_accumulator(const struct fold_subject *s, enum fold_dtype terms) {
   if (s->accumulator >= FOLD_RULES) return (enum fold_dtype)(s->accumulator - FOLD_RULES);
