@@ -9,12 +9,12 @@
 
 #include <pthread.h>
 
-#include "rig/footing.h"
+#include "rig/fp_state.h"
 
 static _Thread_local bool called;
 
 static void before_fork(void) {
-  if (called) fold_footing_end_threads();
+  if (called) fold_fp_state_end_threads();
 }
 
 __attribute__((constructor)) static void mind_forks(void) { pthread_atfork(before_fork, NULL, NULL); }
@@ -22,11 +22,11 @@ __attribute__((constructor)) static void mind_forks(void) { pthread_atfork(befor
 void fold_own_begin(struct fold_own *own) {
   called = true;
   fegetenv(&own->callers);
-  own->other = fold_footing_take();
-  if (own->other) fold_footing_end_threads();
+  own->other = fold_fp_state_take();
+  if (own->other) fold_fp_state_end_threads();
 }
 
 void fold_own_end(const struct fold_own *own) {
-  if (own->other) fold_footing_end_threads();
+  if (own->other) fold_fp_state_end_threads();
   fesetenv(&own->callers);
 }

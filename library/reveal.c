@@ -65,7 +65,7 @@ static fold_status reveal(void *context) {
 int foldproof_reveal(const struct foldproof_guest_table *table, const struct foldproof_reveal_options *options,
                      foldproof_take take, void *context) {
   const struct fold_guest guest = {
-      .door = &fold_door_here, .what = "the table", .table = table, .arithmetic = fold_footing_arithmetic()};
+      .door = &fold_door_here, .what = "the table", .table = table, .arithmetic = fold_fp_state_arithmetic()};
   struct revealing r = {.guest = guest, .take = take, .context = context};
   if (table == NULL || take == NULL)
     return fold_answer(

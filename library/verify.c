@@ -157,5 +157,5 @@ int foldproof_verify(const struct foldproof_guest_table *table, const struct fol
   if (table == NULL) return fold_answer(fold_error(FOLD_BAD_INPUT, "the table is a null pointer"));
   if (each == NULL)
     return fold_answer(fold_error(FOLD_BAD_INPUT, "the function that takes judgements is a null pointer"));
-  return fold_answer(fold_library_turn(verify, &(struct verifying){table, &o, fold_footing_arithmetic(), &taking}));
+  return fold_answer(fold_library_turn(verify, &(struct verifying){table, &o, fold_fp_state_arithmetic(), &taking}));
 }

@@ -6,7 +6,7 @@
 
 #include "base/build.h"
 #include "golden/run.h"
-#include "rig/footing.h"
+#include "rig/fp_state.h"
 
 /* The first line of a command's output; "" if there is none or the command fails. */
 static void ask(char text[200], const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -53,8 +53,8 @@ static void commit_of(const struct fold_golden_run *run, char text[200]) {
 fold_status fold_golden_bless_begin(struct fold_golden_run *run) {
   char changed[80];
   const char *misleading = find_misleading();
-  const struct fold_footing footing = fold_footing_now();
-  const bool usual = fold_footing_restore(&footing, false, changed);
+  const struct fold_openmp openmp = fold_openmp_now();
+  const bool usual = fold_fp_state_restore(&openmp, false, changed);
   if (!usual)
     return fold_error(FOLD_ENVIRONMENT,
                       "--bless writes nothing: %s was changed before foldproof started, and results may depend on it",

@@ -17,7 +17,7 @@
 #include "base/orphans.h"
 #include "base/text.h"
 #include "model/setting.h"
-#include "rig/footing.h"
+#include "rig/fp_state.h"
 
 enum { LONGEST_TABLE = 16 << 20 };
 
@@ -87,7 +87,7 @@ static fold_status ask(const struct fold_guest *guest, char **json) {
   if (text == MAP_FAILED) return fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
   struct fold_orphans orphans; /* for processes that the guest starts on loading */
   fold_orphans_adopt(&orphans);
-  const pid_t parent = getpid(), child = pipe(ends) == 0 ? fold_footing_fork() : -1;
+  const pid_t parent = getpid(), child = pipe(ends) == 0 ? fold_fork() : -1;
   if (child < 0) {
     munmap(text, LONGEST_TABLE + 1);
     return fold_error(FOLD_ENVIRONMENT, "a guest's process cannot be started: %s", strerror(errno));

@@ -10,7 +10,7 @@
 #include <jansson.h>
 
 #include "judge/judge.h"
-#include "rig/footing.h"
+#include "rig/fp_state.h"
 
 enum { FOLD_GUESTS_MOST = 64 };
 

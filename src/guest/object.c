@@ -9,7 +9,7 @@
 
 #include "foldproof_guest.h"
 #include "guest/guest.h"
-#include "rig/soil.h"
+#include "rig/stack_poison.h"
 
 /* Objects that this process has loaded. */
 static struct fold_guest_slots objects;
@@ -99,8 +99,8 @@ static fold_status table_of(const struct fold_guest *guest, const struct foldpro
   FOLD_TRY(fold_guest_slot(&objects, guest, &slot));
   if (tables[slot] == NULL) {
     const fold_status status = load(guest->what, &tables[slot]);
-    loaded[slot] = fold_footing_arithmetic();
-    fold_footing_take();
+    loaded[slot] = fold_fp_state_arithmetic();
+    fold_fp_state_take();
     FOLD_TRY(status);
   }
   *table = tables[slot];
@@ -208,10 +208,10 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
   given.why = why;
   given.why_bytes = sizeof why;
   row->begun = true;
-  fold_footing_enter(row->arithmetic);
-  if (call->poison) fold_soil_stack(*call->poison); /* anew, since the stack was used above */
+  fold_fp_state_enter(row->arithmetic);
+  if (call->poison) fold_stack_poison(*call->poison); /* anew, since the stack was used above */
   const int code = s.run(&given, s.context);
-  row->arithmetic = fold_footing_leave(first && !row->guest->door->here);
+  row->arithmetic = fold_fp_state_leave(first && !row->guest->door->here);
   why[sizeof why - 1] = '\0';
   if (code == FOLDPROOF_GUEST_OK) return fold_ok();
   if (code == FOLDPROOF_GUEST_UNSUPPORTED)

@@ -188,12 +188,12 @@ void fold_trial_look_at_state(struct fold_trial *trial);
 /* What a guest's runs take and do not give back: bytes of its engine's memory a run, descriptors of its process in so many runs.
  * 0: none, or none was seen. `unseen`: why that can't be said; NULL: it can. Foldproof's own subjects are not looked
  * at. */
-struct fold_kept {
+struct fold_growth {
   size_t bytes, files;
   unsigned runs;
   const char *unseen;
 };
-fold_status fold_trial_kept(struct fold_trial *trial, struct fold_kept *kept);
+fold_status fold_trial_growth(struct fold_trial *trial, struct fold_growth *growth);
 /* Makes the case's input anew if a run changed it. */
 fold_status fold_trial_refill(struct fold_trial *trial);
 /* The same; if it was changed, input_hash_after becomes the hash that was found. */

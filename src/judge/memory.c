@@ -132,8 +132,8 @@ void fold_judge_stays_in_bounds(struct fold_trial *trial, struct fold_finding *f
   fold_find_refuted(finding, "%s%s%s", text, distance, elsewhere(run, where));
 }
 
-static void refute_files(const struct fold_kept *kept, struct fold_finding *finding) {
-  size_t files = kept->files, runs = kept->runs;
+static void refute_files(const struct fold_growth *growth, struct fold_finding *finding) {
+  size_t files = growth->files, runs = growth->runs;
   for (size_t by = 2; by <= runs; by++)
     for (; files % by == 0 && runs % by == 0; files /= by) runs /= by;
   const char *s = files == 1 ? "" : "s";
@@ -145,11 +145,11 @@ static void refute_files(const struct fold_kept *kept, struct fold_finding *find
 
 void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *finding) {
   char where[60];
-  struct fold_kept kept = {0};
+  struct fold_growth growth = {0};
   if (!complete(trial, finding)) return;
   fold_trial_look_at_state(trial);
   /* Skipped if the subject has changed something already: that may be a limit of memory. */
-  fold_status status = fold_trial_find(trial, FOLD_DID_LEAVE_STATE) ? fold_ok() : fold_trial_kept(trial, &kept);
+  fold_status status = fold_trial_find(trial, FOLD_DID_LEAVE_STATE) ? fold_ok() : fold_trial_growth(trial, &growth);
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
     return;
@@ -160,15 +160,15 @@ void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *f
   const struct fold_logged *run = fold_trial_find(trial, FOLD_DID_LEAVE_STATE);
   if (run)
     fold_find_refuted(finding, "it left changed: %s%s", run->traces.left, elsewhere(run, where));
-  else if (kept.files)
-    refute_files(&kept, finding);
-  else if (kept.bytes)
-    fold_find_refuted(finding, "it leaks %zu bytes of memory per run", kept.bytes);
+  else if (growth.files)
+    refute_files(&growth, finding);
+  else if (growth.bytes)
+    fold_find_refuted(finding, "it leaks %zu bytes of memory per run", growth.bytes);
   else if (!fold_proc_is_ours())
     fold_find_skipped(finding,
                       "/proc does not show this process's own namespace, so what a run leaves behind cannot be seen");
-  else if (kept.unseen)
-    fold_find_skipped(finding, "%s", kept.unseen);
+  else if (growth.unseen)
+    fold_find_skipped(finding, "%s", growth.unseen);
 }
 
 void fold_judge_keeps_input(struct fold_trial *trial, struct fold_finding *finding) {

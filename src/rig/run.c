@@ -1,11 +1,11 @@
 /* rig/run.c: one run. It poisons output, scratch and stack, calls the subject, and then looks for what that did besides
  * computing: at guards, pages without access, the input's hash, the head of the scratch, and the state of the process.
  */
-#include "rig/footing.h"
-#include "rig/late.h"
+#include "rig/fp_state.h"
+#include "rig/late_writes.h"
 #include "rig/private.h"
 #include "rig/process_state.h"
-#include "rig/soil.h"
+#include "rig/stack_poison.h"
 #include "rig/takes.h"
 #include "rig/watch.h"
 #include "rig/world.h"
@@ -178,9 +178,9 @@ static void trace_fault(const struct fold_watched *w, enum fold_argument of, str
 static bool is_looked_at(const struct fold_rig *rig) { return (rig->runs & (rig->runs - 1)) == 0; }
 
 /* `left` names what was left changed in the engine's state. */
-static void restore_state(struct fold_rig *rig, const struct fold_call *call, const struct fold_footing *before,
+static void restore_state(struct fold_rig *rig, const struct fold_call *call, const struct fold_openmp *before,
                           bool looks, const char left[80], struct fold_traces *traces) {
-  fold_footing_restore(before, looks && rig->ops->is_host, traces->left);
+  fold_fp_state_restore(before, looks && rig->ops->is_host, traces->left);
   fold_process_state_restore(call->comm || looks || rig->left_some, traces->left);
   if (!traces->left[0]) memcpy(traces->left, left, sizeof traces->left);
   rig->left_some |= traces->left[0] != '\0';
@@ -250,10 +250,10 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
                                          .first = fold_rig_place(rig, &rig->in[k]),
                                          .last = fold_rig_end(rig, &rig->in[k])};
   if (host) fold_faults_watch(watched, n);
-  struct fold_footing own = fold_footing_now();
+  struct fold_openmp own = fold_openmp_now();
   if (host && call->launch.threads) omp_set_num_threads((int)call->launch.threads);
-  struct fold_footing before = fold_footing_now();
-  const unsigned threads = fold_late_threads(subject);
+  struct fold_openmp before = fold_openmp_now();
+  const unsigned threads = fold_late_writes_threads(subject);
   cpu_set_t processors;
   const bool is_guest = host && subject->guest,
              is_alone = is_guest && call->launch.threads == 1 && take_one_processor(&processors);
@@ -262,7 +262,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   fold_watch_begin(call->rows * call->cols);
   char left[80] = "";
   if (rig->ops->keep) rig->ops->keep();
-  if (call->poison) fold_soil_stack(*call->poison);
+  if (call->poison) fold_stack_poison(*call->poison);
   fold_status status = (request->other_thread ? run_by_other_thread : subject->run)(subject, call);
   if (host) memcpy(glance->got, rig->out.at + out->at, out->end - out->at);
   if (rig->ops->restore) rig->ops->restore(left); /* before the engine is used again */
@@ -271,12 +271,12 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   fold_run_threads = 0;
   fold_run_of_guest = false;
   if (is_alone) sched_setaffinity(0, sizeof processors, &processors);
-  const unsigned now = host ? fold_late_threads(subject) : 0, started = now > threads ? now - threads : 0;
+  const unsigned now = host ? fold_late_writes_threads(subject) : 0, started = now > threads ? now - threads : 0;
   const bool looks = is_looked_at(rig) || started > 0;
   restore_state(rig, call, &before, looks, left, traces);
   const char *late = NULL;
-  if (host && (looks || fold_late_is(subject)) && !call->comm)
-    late = fold_late_look(subject, watched, n, scratch->end ? 2 : 1, glance->got, started);
+  if (host && (looks || fold_late_writes_by(subject)) && !call->comm)
+    late = fold_late_writes_look(subject, watched, n, scratch->end ? 2 : 1, glance->got, started);
   if (late) snprintf(traces->left, sizeof traces->left, "%s", late);
   if (host) fold_faults_end();
   omp_set_num_threads(own.threads);
@@ -374,10 +374,10 @@ static fold_status run_flush(struct fold_rig *rig, const struct fold_subject *su
 }
 
 void fold_rig_look_at_state(struct fold_rig *rig, struct fold_traces *traces) {
-  struct fold_footing own = fold_footing_now();
+  struct fold_openmp own = fold_openmp_now();
   *traces = (struct fold_traces){0};
   if (rig->world) return;
-  fold_footing_restore(&own, rig->ops->is_host || (rig->last && rig->last->guest), traces->left);
+  fold_fp_state_restore(&own, rig->ops->is_host || (rig->last && rig->last->guest), traces->left);
   fold_process_state_end(rig->ops->is_host, traces->left);
 }
 
@@ -387,10 +387,10 @@ fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subjec
   if (rig->world) return fold_rig_world_run(rig, subject, request, got, traces);
   if (rig->last != subject) {
     if (rig->ops->is_host) {
-      fold_footing_reset();
+      fold_fp_state_reset();
       fold_faults_take_handlers();
     } else {
-      fold_footing_begin(); /* in this process OpenMP's threads belong to the oracles */
+      fold_fp_state_begin(); /* in this process OpenMP's threads belong to the oracles */
     }
     rig->runs = 0;
     rig->left_some = false;

@@ -8,7 +8,7 @@
 #include <xxhash.h>
 
 #include "reveal/map_data.h"
-#include "rig/footing.h"
+#include "rig/fp_state.h"
 
 struct rank {
   const struct fold_rank_seat *seat;
@@ -36,7 +36,7 @@ static fold_status start(struct rank *r, char device[64]) {
   FOLD_TRY(r->engine->start((int)r->seat->rank, (int)r->seat->ranks));
   r->started = true;
   /* Where ranks are threads, other ranks' libraries may still be starting theirs. */
-  if (!r->engine->threads) fold_footing_begin_without_openmp();
+  if (!r->engine->threads) fold_fp_state_begin_without_openmp();
   if (r->engine->device) r->engine->device(device);
   return fold_ok();
 }

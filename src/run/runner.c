@@ -6,8 +6,8 @@
 
 #include "base/bits.h"
 #include "rig/contention.h"
-#include "rig/footing.h"
-#include "rig/late.h"
+#include "rig/fp_state.h"
+#include "rig/late_writes.h"
 #include "rig/process_state.h"
 #include "run/alike.h"
 #include "run/apart.h"
@@ -389,9 +389,9 @@ static fold_status run_subject(struct fold_round *round, struct opened *opened) 
 /* Whether the last subject has left the process, or its engine, unusable for others. */
 static bool is_lost(const struct opened *opened, enum fold_engine engine) {
   const struct fold_rig *rig = opened->open[engine] ? &opened->rig[engine] : NULL;
-  if (fold_late_was_any() || fold_apart_is_lost()) return true;
+  if (fold_late_writes_any() || fold_apart_is_lost()) return true;
   /* The subject's own threads may change again what it has left changed. */
-  if (rig && rig->left_some && fold_footing_has_company()) return true;
+  if (rig && rig->left_some && fold_fp_state_has_company()) return true;
   const struct fold_engine_ops *ops = rig ? rig->ops : NULL;
   return ops && !ops->is_host && ops->finish().code != FOLD_OK;
 }

@@ -16,7 +16,7 @@
 #include "guest/guard.h"
 #include "model/setting.h"
 #include "ranks/world.h"
-#include "rig/footing.h"
+#include "rig/fp_state.h"
 #include "run/apart.h"
 #include "run/asked.h"
 #include "run/judges.h"
@@ -56,7 +56,7 @@ static fold_status start_worker(struct fold_supervisor *s) {
   atomic_store(&s->shared->watch.judging, 0);
   atomic_store(&s->shared->unheard, false);
   s->heard = true;
-  pid_t parent = getpid(), child = fold_footing_fork();
+  pid_t parent = getpid(), child = fold_fork();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (s->job->selection->n_guests > 0) {

@@ -1,4 +1,4 @@
-/* kept.c: memory and open files that each run of a guest takes and does not give back.
+/* growth.c: memory and open files that each run of a guest takes and does not give back.
  *
  * The same run is repeated in groups. A guest that keeps a workspace, a cache or an open file has it after the first
  * run, and uses no more after a group. A guest that collects garbage now and then uses no more after one of the groups:
@@ -33,8 +33,8 @@ static size_t open_files(void) {
   return n;
 }
 
-static struct fold_kept in_use(const struct fold_engine_ops *ops) {
-  return (struct fold_kept){.bytes = ops->in_use(), .files = open_files(), .runs = 1};
+static struct fold_growth in_use(const struct fold_engine_ops *ops) {
+  return (struct fold_growth){.bytes = ops->in_use(), .files = open_files(), .runs = 1};
 }
 
 /* The least growth so far: something else than the runs, such as the log, may have grown in some groups. */
@@ -48,25 +48,25 @@ static unsigned runs_of(const struct fold_engine_ops *ops, double seconds) {
   return seconds < QUICK ? QUICK_RUNS : HOST_RUNS;
 }
 
-fold_status fold_trial_kept(struct fold_trial *trial, struct fold_kept *kept) {
+fold_status fold_trial_growth(struct fold_trial *trial, struct fold_growth *growth) {
   const struct fold_engine_ops *ops = fold_engine_of(trial->subject->engine);
   const double begun = fold_now();
-  *kept = (struct fold_kept){0};
+  *growth = (struct fold_growth){0};
   if (!trial->subject->guest || !fold_watch_is_set() || !ops || !ops->in_use) return fold_ok();
   FOLD_TRY(run_group(trial, 1));
   const unsigned runs = runs_of(ops, fold_now() - begun), most = runs == QUICK_RUNS ? QUICK_GROUPS : MOST_GROUPS;
-  struct fold_kept now = in_use(ops), before, least = {.bytes = SIZE_MAX, .files = SIZE_MAX, .runs = 1};
+  struct fold_growth now = in_use(ops), before, least = {.bytes = SIZE_MAX, .files = SIZE_MAX, .runs = 1};
   for (unsigned k = 0; k < most && (k < LEAST_GROUPS || fold_now() - begun < MOST_TIME); k++) {
-    kept->unseen = "runs take too long to see whether each leaks memory or open files";
+    growth->unseen = "runs take too long to see whether each leaks memory or open files";
     if (fold_now() - begun > TOO_LONG) return fold_ok();
     before = now;
     FOLD_TRY(run_group(trial, runs));
     now = in_use(ops);
     take_least(&least.bytes, before.bytes, now.bytes);
     take_least(&least.files, before.files, now.files);
-    kept->unseen = NULL;
+    growth->unseen = NULL;
     if (least.bytes == 0 && least.files == 0) return fold_ok();
   }
-  *kept = (struct fold_kept){.bytes = least.bytes / runs, .files = least.files, .runs = runs};
+  *growth = (struct fold_growth){.bytes = least.bytes / runs, .files = least.files, .runs = runs};
   return fold_ok();
 }

@@ -1,5 +1,5 @@
-/* soil.c: see soil.h. */
-#include "rig/soil.h"
+/* stack_poison.c: see stack_poison.h. */
+#include "rig/stack_poison.h"
 
 #include <string.h>
 
@@ -12,8 +12,8 @@ static int byte_of(unsigned char poison) {
 }
 
 /* ASan would lay this frame elsewhere, between zones of its own. */
-__attribute__((noinline, no_sanitize("address"))) void fold_soil_stack(unsigned char poison) {
-  unsigned char room[FOLD_SOILED];
+__attribute__((noinline, no_sanitize("address"))) void fold_stack_poison(unsigned char poison) {
+  unsigned char room[FOLD_STACK_POISONED];
   memset(room, byte_of(poison), sizeof room);
   __asm__ volatile("" : : "r"(room) : "memory"); /* the stores stay, though nobody here reads them */
 }

@@ -1,10 +1,10 @@
-/* footing.c: the control registers of x86-64 (MXCSR, the x87 control word) and AArch64 (FPCR); elsewhere the rounding mode.
+/* fp_state.c: the control registers of x86-64 (MXCSR, the x87 control word) and AArch64 (FPCR); elsewhere the rounding mode.
  *
  * OpenMP's other threads are looked at from within a parallel region. It has this thread and as many others as the
  * process has gained since none of OpenMP's ran. If it has gained none there is nothing to look at, so serial subjects
  * pay nothing.
  */
-#include "rig/footing.h"
+#include "rig/fp_state.h"
 
 #include <fcntl.h>
 #include <fenv.h>
@@ -28,7 +28,7 @@ enum {
   SSE_MASKS = 0x1f80,
   X87_PRECISION = 0x300
 };
-struct fold_control fold_footing_arithmetic(void) {
+struct fold_control fold_fp_state_arithmetic(void) {
   unsigned short x87;
   __asm__ volatile("fnstcw %0" : "=m"(x87));
   return (struct fold_control){_mm_getcsr() & ~(unsigned)RAISED, x87 & 0xf3f};
@@ -50,7 +50,7 @@ static const char *name_of(struct fold_control e, struct fold_control before) {
 }
 #elif defined __aarch64__
 enum { FPCR_ROUNDING = 0xc00000, FPCR_FLUSHES = 0x1080000 };
-struct fold_control fold_footing_arithmetic(void) {
+struct fold_control fold_fp_state_arithmetic(void) {
   return (struct fold_control){(unsigned)__builtin_aarch64_get_fpcr(), 0};
 }
 static const struct fold_control usual = {0, 0};
@@ -60,7 +60,7 @@ static const char *name_of(struct fold_control e, struct fold_control before) {
   return fpcr & FPCR_ROUNDING ? "the rounding mode" : fpcr & FPCR_FLUSHES ? "flush to zero" : "the control register";
 }
 #else
-struct fold_control fold_footing_arithmetic(void) {
+struct fold_control fold_fp_state_arithmetic(void) {
   return (struct fold_control){(unsigned)fegetround(), 0};
 }
 static const struct fold_control usual = {FE_TONEAREST, 0};
@@ -72,7 +72,7 @@ static const char *name_of(struct fold_control e, struct fold_control before) {
 
 static bool same(struct fold_control a, struct fold_control b) { return a.sse == b.sse && a.x87 == b.x87; }
 static void set_usual(void) { set(usual); }
-bool fold_footing_is_usual(struct fold_control arithmetic) { return same(arithmetic, usual); }
+bool fold_fp_state_is_usual(struct fold_control arithmetic) { return same(arithmetic, usual); }
 
 /* Keeps a descriptor of /proc/self/task, since the system takes as long as a short run to find it by its path. It is
  * checked first: a subject may have closed it or opened another file in its place, and a child has its parent's. */
@@ -93,7 +93,7 @@ static bool look_at_tasks(struct stat *tasks) {
   return true;
 }
 
-unsigned fold_footing_threads(void) {
+unsigned fold_thread_count(void) {
   struct stat tasks;
   return look_at_tasks(&tasks) && tasks.st_nlink > 2 ? (unsigned)tasks.st_nlink - 2 : 0;
 }
@@ -107,45 +107,45 @@ static bool company;
  * that stay longer are a subject's own. */
 static void wait_for_ends(unsigned before) {
   const struct timespec pause = {.tv_nsec = 50 * 1000};
-  for (int i = 0; i < 1000 && fold_footing_threads() > before; i++) nanosleep(&pause, NULL);
+  for (int i = 0; i < 1000 && fold_thread_count() > before; i++) nanosleep(&pause, NULL);
 }
 
-bool fold_footing_take(void) {
-  const bool other = !fold_footing_is_usual(fold_footing_arithmetic());
+bool fold_fp_state_take(void) {
+  const bool other = !fold_fp_state_is_usual(fold_fp_state_arithmetic());
   if (other) set_usual();
   return other;
 }
 
 /* In Clang's runtime a hard pause loses the locks of critical sections (version 14: the next critical section crashes).
  * So its threads stay, and are looked at after each run. */
-void fold_footing_end_threads(void) {
+void fold_fp_state_end_threads(void) {
 #ifndef __clang__
   omp_pause_resource_all(omp_pause_hard);
 #endif
 }
 
-pid_t fold_footing_fork(void) {
-  fold_footing_end_threads();
+pid_t fold_fork(void) {
+  fold_fp_state_end_threads();
   fflush(NULL);
   return fork();
 }
 
-void fold_footing_reset(void) {
+void fold_fp_state_reset(void) {
   set_usual();
-  if (quiet && fold_footing_threads() == quiet) return;
+  if (quiet && fold_thread_count() == quiet) return;
 #ifdef __clang__
   if (quiet) return;
 #endif
-  fold_footing_end_threads();
+  fold_fp_state_end_threads();
   wait_for_ends(quiet ? quiet : 1);
-  quiet = fold_footing_threads();
+  quiet = fold_thread_count();
 }
 
-void fold_footing_begin(void) {
-  if (quiet == 0) fold_footing_reset();
+void fold_fp_state_begin(void) {
+  if (quiet == 0) fold_fp_state_reset();
 }
 
-void fold_footing_begin_without_openmp(void) { quiet = fold_footing_threads(); }
+void fold_fp_state_begin_without_openmp(void) { quiet = fold_thread_count(); }
 
 /* What the last code of a guest's in this thread began with, and left. */
 static _Thread_local struct {
@@ -156,26 +156,26 @@ static _Thread_local struct {
 /* OpenMP's other threads keep the arithmetic of the thread that made them: a guest whose arithmetic is another one gets
  * threads of its own, and the harness new ones after it. */
 static void renew_threads(void) {
-  fold_footing_end_threads();
+  fold_fp_state_end_threads();
   if (quiet) wait_for_ends(quiet);
 }
 
-void fold_footing_enter(struct fold_control theirs) {
-  if (!fold_footing_is_usual(theirs)) renew_threads();
+void fold_fp_state_enter(struct fold_control theirs) {
+  if (!fold_fp_state_is_usual(theirs)) renew_threads();
   visit.begun = theirs;
   set(theirs);
 }
 
-struct fold_control fold_footing_leave(bool loaded) {
-  visit.left = fold_footing_arithmetic();
+struct fold_control fold_fp_state_leave(bool loaded) {
+  visit.left = fold_fp_state_arithmetic();
   visit.any = true;
-  visit.loaded = loaded && !fold_footing_is_usual(visit.begun);
+  visit.loaded = loaded && !fold_fp_state_is_usual(visit.begun);
   set_usual();
   return visit.left;
 }
 
-struct fold_footing fold_footing_now(void) {
-  struct fold_footing now = {
+struct fold_openmp fold_openmp_now(void) {
+  struct fold_openmp now = {
       .threads = omp_get_max_threads(), .dynamic = omp_get_dynamic(), .levels = omp_get_max_active_levels()};
   omp_sched_t schedule;
   omp_get_schedule(&schedule, &now.chunk);
@@ -183,14 +183,14 @@ struct fold_footing fold_footing_now(void) {
   return now;
 }
 
-static const char *find_setting(const struct fold_footing *a, const struct fold_footing *b) {
+static const char *find_setting(const struct fold_openmp *a, const struct fold_openmp *b) {
   if (a->threads != b->threads) return "OpenMP's number of threads";
   if (a->dynamic != b->dynamic) return "OpenMP's dynamic adjustment of threads";
   if (a->levels != b->levels) return "OpenMP's nesting";
   return a->schedule != b->schedule || a->chunk != b->chunk ? "OpenMP's schedule" : NULL;
 }
 
-static void set_settings(const struct fold_footing *f) {
+static void set_settings(const struct fold_openmp *f) {
   omp_set_num_threads(f->threads);
   omp_set_dynamic(f->dynamic);
   omp_set_max_active_levels(f->levels);
@@ -200,7 +200,7 @@ static void set_settings(const struct fold_footing *f) {
 /* Finds an environment that is not `wanted` among those of OpenMP's other threads, and gives all of them the usual one. */
 static bool look_at_threads(struct fold_control wanted, struct fold_control *found) {
   enum { MOST = 64 }; /* threads; a team of more than there are creates threads, which the next look would count */
-  unsigned all = fold_footing_threads(), threads = all > quiet ? all - quiet + 1 : 1;
+  unsigned all = fold_thread_count(), threads = all > quiet ? all - quiet + 1 : 1;
   bool any = false, grew = all > quiet;
 #ifdef __clang__
   company = false; /* the threads that `quiet` counts may be OpenMP's */
@@ -212,25 +212,25 @@ static bool look_at_threads(struct fold_control wanted, struct fold_control *fou
   if (threads > MOST) threads = MOST;
 #pragma omp parallel num_threads(threads)
   {
-    struct fold_control mine = fold_footing_arithmetic();
-    if (!fold_footing_is_usual(mine)) set_usual();
+    struct fold_control mine = fold_fp_state_arithmetic();
+    if (!fold_fp_state_is_usual(mine)) set_usual();
     if (!same(mine, wanted) && omp_get_thread_num() > 0) {
-#pragma omp critical(fold_footing)
+#pragma omp critical(fold_fp_state)
       {
         any = true;
         *found = mine;
       }
     }
   }
-  company |= grew && fold_footing_threads() > all; /* OpenMP had to create threads: as many were not its own */
+  company |= grew && fold_thread_count() > all; /* OpenMP had to create threads: as many were not its own */
   return any;
 }
 
-bool fold_footing_restore(const struct fold_footing *before, bool threads, char changed[80]) {
+bool fold_fp_state_restore(const struct fold_openmp *before, bool threads, char changed[80]) {
   const struct fold_control begun = visit.any ? visit.begun : usual;
-  struct fold_control mine = visit.any ? visit.left : fold_footing_arithmetic(), theirs;
-  const bool loaded = visit.any && visit.loaded, own = !fold_footing_is_usual(begun) || !fold_footing_is_usual(mine);
-  struct fold_footing now = fold_footing_now();
+  struct fold_control mine = visit.any ? visit.left : fold_fp_state_arithmetic(), theirs;
+  const bool loaded = visit.any && visit.loaded, own = !fold_fp_state_is_usual(begun) || !fold_fp_state_is_usual(mine);
+  struct fold_openmp now = fold_openmp_now();
   const char *setting = find_setting(before, &now);
   visit.any = false;
   set_usual();
@@ -249,4 +249,4 @@ bool fold_footing_restore(const struct fold_footing *before, bool threads, char 
   return !changed[0];
 }
 
-bool fold_footing_has_company(void) { return company; }
+bool fold_fp_state_has_company(void) { return company; }

@@ -1,4 +1,4 @@
-/* test_late.c: if a guest's call starts a thread that writes after the call has returned, that run is blamed. */
+/* test_late_writes.c: if a guest's call starts a thread that writes after the call has returned, that run is blamed. */
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <string.h>
@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "guest/guest.h"
-#include "rig/footing.h"
-#include "rig/late.h"
+#include "rig/fp_state.h"
+#include "rig/late_writes.h"
 #include "rig/rig.h"
 #include "rig/watch.h"
 
@@ -79,17 +79,17 @@ static void expect_seen_at(unsigned which) {
   fold_watch_set(NULL);
 }
 
-Test(late, a_thread_that_the_first_run_starts_is_seen) { expect_seen_at(1); }
+Test(late_writes, a_thread_that_the_first_run_starts_is_seen) { expect_seen_at(1); }
 
 /* Only after the first, second, fourth, ... run is it asked what all threads do. */
-Test(late, a_thread_that_a_run_between_looks_starts_is_seen) { expect_seen_at(3); }
+Test(late_writes, a_thread_that_a_run_between_looks_starts_is_seen) { expect_seen_at(3); }
 
-Test(late, a_thread_that_writes_to_scratch_is_seen) {
+Test(late_writes, a_thread_that_writes_to_scratch_is_seen) {
   to_scratch = true;
   expect_seen_at(1);
 }
 
-Test(late, what_the_call_itself_writes_is_no_threads) {
+Test(late_writes, what_the_call_itself_writes_is_no_threads) {
   static struct fold_watch watch;
   fold_watch_set(&watch);
   writes_input = true;
@@ -114,7 +114,7 @@ static void open_regions(void) {
 static const char *look_after(const struct fold_subject *who, const unsigned char got[8], unsigned started) {
   struct fold_watched watched[] = {{.region = &out, .last = sizeof same}, {.region = &in, .last = sizeof same}};
   fold_faults_watch(watched, 2);
-  const char *found = fold_late_look(who, watched, 2, 1, got, started);
+  const char *found = fold_late_writes_look(who, watched, 2, 1, got, started);
   fold_faults_end();
   return found;
 }
@@ -124,28 +124,28 @@ static const char *look_for(const struct fold_subject *who, const unsigned char 
 }
 
 /* Who was seen to write once is looked at after each of its runs, and nobody else is. */
-Test(late, who_wrote_is_known_from_who_did_not, .init = open_regions) {
+Test(late_writes, who_wrote_is_known_from_who_did_not, .init = open_regions) {
   const struct fold_subject clean = guest, writer = guest;
   cr_expect_null(look_for(&clean, same));
-  cr_expect(!fold_late_is(&clean) && !fold_late_was_any());
+  cr_expect(!fold_late_writes_by(&clean) && !fold_late_writes_any());
   const char *found = look_for(&writer, other);
   cr_expect(found && strncmp(found, "its output, by a thread", 23) == 0, "%s", found);
   cr_expect_null(look_for(&clean, same));
-  cr_expect(fold_late_is(&writer) && !fold_late_is(&clean) && fold_late_was_any());
+  cr_expect(fold_late_writes_by(&writer) && !fold_late_writes_by(&clean) && fold_late_writes_any());
   cr_expect_null(look_for(&writer, same));
-  cr_expect(fold_late_is(&writer) && fold_late_was_any(), "once");
+  cr_expect(fold_late_writes_by(&writer) && fold_late_writes_any(), "once");
 }
 
-Test(late, threads_are_counted_for_a_guest_in_a_worker, .init = open_regions) {
+Test(late_writes, threads_are_counted_for_a_guest_in_a_worker, .init = open_regions) {
   const struct fold_subject own = {.name = "own", .engine = FOLD_HOST, .run = run};
-  cr_expect_eq(fold_late_threads(&guest), fold_footing_threads());
-  cr_expect_eq(fold_late_threads(&own), 0);
+  cr_expect_eq(fold_late_writes_threads(&guest), fold_thread_count());
+  cr_expect_eq(fold_late_writes_threads(&own), 0);
   fold_watch_set(NULL);
-  cr_expect_eq(fold_late_threads(&guest), 0);
+  cr_expect_eq(fold_late_writes_threads(&guest), 0);
 }
 
 /* Where this process has time for it before the look ends. */
-Test(late, a_thread_that_writes_to_the_input_is_seen, .init = open_regions) {
+Test(late_writes, a_thread_that_writes_to_the_input_is_seen, .init = open_regions) {
   const struct fold_subject writer = guest;
   const char *found = NULL;
   pthread_t thread;
@@ -187,7 +187,7 @@ static bool is_waited_for(const struct fold_subject *who) {
 }
 
 /* A look waits until the threads that the run has started have ended, and no longer. */
-Test(late, a_look_ends_with_the_threads_that_the_run_started, .init = open_regions) {
+Test(late_writes, a_look_ends_with_the_threads_that_the_run_started, .init = open_regions) {
   static struct fold_subject who[TRIES];
   bool is_short = false;
   for (int i = 0; i < TRIES && !is_short; i++) {
@@ -206,7 +206,7 @@ Test(late, a_look_ends_with_the_threads_that_the_run_started, .init = open_regio
 }
 
 /* Our own subjects' threads may be a library's that was loaded before. */
-Test(late, a_subject_that_is_no_guest_is_not_waited_for, .init = open_regions) {
+Test(late_writes, a_subject_that_is_no_guest_is_not_waited_for, .init = open_regions) {
   struct fold_subject own = guest;
   own.guest = NULL;
   look_for(&own, other);
@@ -214,16 +214,16 @@ Test(late, a_subject_that_is_no_guest_is_not_waited_for, .init = open_regions) {
 }
 
 /* On a machine that has time for it: others have to wait longer. */
-Test(late, who_never_rests_is_waited_for_for_a_second_in_all, .init = open_regions) {
+Test(late_writes, who_never_rests_is_waited_for_for_a_second_in_all, .init = open_regions) {
   static struct fold_subject who[TRIES];
   char changed[80];
   bool is_so = false;
   pthread_t thread;
-  fold_footing_reset();
-  const struct fold_footing now = fold_footing_now();
+  fold_fp_state_reset();
+  const struct fold_openmp now = fold_openmp_now();
   cr_assert_eq(pthread_create(&thread, NULL, never_rest, NULL), 0);
-  fold_footing_restore(&now, true, changed);
-  if (!fold_footing_has_company()) cr_skip("this OpenMP's threads cannot be told from others");
+  fold_fp_state_restore(&now, true, changed);
+  if (!fold_fp_state_has_company()) cr_skip("this OpenMP's threads cannot be told from others");
   for (int i = 0; i < TRIES && !is_so; i++) who[i] = guest, is_so = is_waited_for(&who[i]);
   cr_expect(is_so);
   ends = true;

@@ -1,12 +1,12 @@
-/* late.c: see late.h. */
-#include "rig/late.h"
+/* late_writes.c: see late_writes.h. */
+#include "rig/late_writes.h"
 
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
 #include "model/subject.h"
-#include "rig/footing.h"
+#include "rig/fp_state.h"
 #include "rig/watch.h"
 
 /* Limits in seconds: for one look; for all looks at one subject in a process, since its threads may never end; for all
@@ -29,21 +29,21 @@ static struct account *account_of(const struct fold_subject *who) {
   return &accounts[i];
 }
 
-bool fold_late_is(const struct fold_subject *who) { return any_late && account_of(who)->late; }
-bool fold_late_was_any(void) { return any_late; }
+bool fold_late_writes_by(const struct fold_subject *who) { return any_late && account_of(who)->late; }
+bool fold_late_writes_any(void) { return any_late; }
 
-unsigned fold_late_threads(const struct fold_subject *who) {
-  return who->guest && fold_watch_is_set() ? fold_footing_threads() : 0;
+unsigned fold_late_writes_threads(const struct fold_subject *who) {
+  return who->guest && fold_watch_is_set() ? fold_thread_count() : 0;
 }
 
 /* Waits until as many threads have ended as the run has started. Whether those of a pool, which were there before, still
  * write is not known. */
 static void wait_for_threads(struct account *account, unsigned started) {
-  const unsigned begin = fold_footing_threads();
+  const unsigned begin = fold_thread_count();
   const struct timespec pause = {.tv_nsec = 200 * 1000};
   const double begun = fold_now(), left = (account->late ? OF_A_WRITER : OF_A_SUBJECT) - account->seconds,
                end = begun + (left < OF_A_LOOK ? left : OF_A_LOOK);
-  while ((started == 0 || fold_footing_threads() + started > begin) && fold_now() < end) nanosleep(&pause, NULL);
+  while ((started == 0 || fold_thread_count() + started > begin) && fold_now() < end) nanosleep(&pause, NULL);
   account->seconds += fold_now() - begun;
 }
 
@@ -72,7 +72,7 @@ static const char *look(struct account *account, struct fold_watched *watched, s
   const struct fold_watched *out = &watched[0];
   bool before[FOLD_INPUTS + 2] = {false};
   if (memcmp(got, out->region->at + out->first, out->last - out->first) != 0) return what[OUTPUT];
-  if (fold_late_threads(account->who) == 0 || !(account->late || fold_footing_has_company())) return NULL;
+  if (fold_late_writes_threads(account->who) == 0 || !(account->late || fold_fp_state_has_company())) return NULL;
   for (size_t i = own; i < n; i++) before[i] = watched[i].inside.seen;
   allow(watched, own, PROT_READ);
   wait_for_threads(account, started);
@@ -80,8 +80,8 @@ static const char *look(struct account *account, struct fold_watched *watched, s
   return find_written(watched, n, own, before);
 }
 
-const char *fold_late_look(const struct fold_subject *who, struct fold_watched *watched, size_t n, size_t own,
-                           const void *got, unsigned started) {
+const char *fold_late_writes_look(const struct fold_subject *who, struct fold_watched *watched, size_t n, size_t own,
+                                  const void *got, unsigned started) {
   struct account *account = account_of(who);
   const char *found = look(account, watched, n, own, got, started);
   account->late |= found != NULL;
