@@ -39,7 +39,7 @@ _foldproof_values() {
     --across) words='host,cuda host,mpi mpi,nccl cuda,nccl' ;;
     --generator) words=$(_foldproof_listed generators 'NR > 1') ;;
     --generators) words=$(_foldproof_listed generators 'NR > 1') list=1 ;;
-    --jsonl | --npy | --guest | --output | -o | --before) kind=f ;;
+    --jsonl | --npy | --guest | --output | -o) kind=f ;;
     --fixture-folder | --golden) kind=d ;;
     -*) [[ $options == *" $1="* ]] ;; # a number or a text of its own: none
     *) return 1 ;;

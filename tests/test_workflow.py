@@ -39,7 +39,7 @@ def check_steps(job):
     called = " ".join(runs)
     for script in ("ci/gpu.sh out", "ci/sanitize-gpu.sh build-gpu", "ci/profile-gpu.sh out/profile build-gpu",
                    "ci/timeline-gpu.sh out/timeline build-gpu",
-                   "ci/compare-last.sh out last build-gpu", "ci/report.sh out build-gpu last"):
+                   "ci/compare-last.sh out last build-gpu", "ci/report.sh out build-gpu"):
         expect(script in called, f"{script} is not called")
     # Whatever failed before: the report and the artifacts come all the same.
     for step in job["steps"]:
@@ -60,8 +60,8 @@ def check_workflow():
     check_steps(job)
 
 
-def report(folder, build, *last, **variables):
-    return subprocess.run([SOURCE / "ci" / "report.sh", folder, build, *last], env={**os.environ, **variables}, check=False,
+def report(folder, build, **variables):
+    return subprocess.run([SOURCE / "ci" / "report.sh", folder, build], env={**os.environ, **variables}, check=False,
                           capture_output=True, text=True)
 
 
@@ -99,13 +99,6 @@ def record(subject, bits, gpu="NVIDIA A"):
     return json.dumps(environment) + "\n" + json.dumps(line) + "\n"
 
 
-def timing(subject, median):
-    line = {"schema": 1, "type": "timing", "subject": subject, "engine": "cuda", "dtype": "f32", "op": "sum", "rows": 1, "cols": 9,
-            "verdict": "held", "median_seconds": median, "p10_seconds": 0.9 * median, "p90_seconds": 1.1 * median}
-    environment = {"schema": 1, "type": "environment", "gpus": [{"name": "NVIDIA A"}]}
-    return json.dumps(environment) + "\n" + json.dumps(line) + "\n"
-
-
 def check_compare_last(folder):
     """The next job's bits against the last one's: the same, others, none, and of another machine; the report shows them."""
     build, out, last = folder / "build", folder / "out", folder / "last"
@@ -131,12 +124,6 @@ def check_compare_last(folder):
             expect('failures="1"' in (out / "junit.xml").read_text(), "the report does not show different bits")
             summary = (out / "summary.md").read_text()
             expect("**Against the last job**" in summary and words in summary.split("**Against the last job**")[1], f"no change: {summary}")
-    expect("Times against" not in summary, "times of no last job")
-    for where, median in ((last, 1e-3), (out, 2e-3)):
-        (where / "bench.jsonl").write_text(timing("a/sum", median))
-    expect(report(out, build, last).returncode == 0, "no report of times")
-    for name in ("summary.md", "report.html"):
-        expect("bench.jsonl: 1 slower, 0 faster" in (out / name).read_text(), f"{name}: no change of times")
 
 
 def check_required(folder):

@@ -9,12 +9,12 @@
 #include "report/section.h"
 #include "sheet/sheet.h"
 
-enum { OUTPUT = 'o', FORMAT = 'f', FIGURE_SECONDS = 0x200, BEFORE, DAY = 86400 };
+enum { OUTPUT = 'o', FORMAT = 'f', FIGURE_SECONDS = 0x200, DAY = 86400 };
 static const char *const formats[FOLD_REPORT_FORMATS + 1] = {"html", "markdown", "junit", "text", "csv", NULL};
 static const char *const suffixes[FOLD_REPORT_FORMATS] = {".html", ".md", ".xml", ".txt", ".csv"};
 
 struct report {
-  const char *output, *program, *before;
+  const char *output, *program;
   char **inputs;
   int n_inputs, format;
   unsigned figure_seconds;
@@ -27,8 +27,6 @@ static const struct argp_option options[] = {
      "output's "
      "suffix: .md, .xml, .txt, .csv; else html)",
      0},
-    {"before", BEFORE, "OLD.jsonl", 0,
-     "compare times with those of an earlier run: a file or folder of records (not with junit)", 0},
     {"figure-seconds", FIGURE_SECONDS, "N", 0, "leave out a figure that takes gnuplot longer than N seconds (10)", 0},
     {0},
 };
@@ -52,7 +50,6 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case FIGURE_SECONDS:
       r->figure_seconds = (unsigned)fold_option_number(state, "--figure-seconds", arg, 0, DAY);
       return 0;
-    case BEFORE: r->before = arg; return 0;
     case ARGP_KEY_ARGS:
       r->inputs = state->argv + state->next;
       r->n_inputs = state->argc - state->next;
@@ -60,7 +57,6 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_NO_ARGS: argp_failure(state, 2, 0, "name files of records: see verify --jsonl"); return 0;
     case ARGP_KEY_END:
       if (r->format < 0) r->format = format_of(r->output);
-      if (r->before && r->format == FOLD_REPORT_JUNIT) argp_failure(state, 2, 0, "--before: JUnit has no times");
       return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
@@ -76,13 +72,12 @@ static const struct argp argp = {
         "Examples:\n"
         "  foldproof report run.jsonl --output report.html\n"
         "  foldproof report run.jsonl --format markdown\n"
-        "  foldproof report run.jsonl --before old.jsonl --format text\v"
+        "  foldproof report run.jsonl --format text\v"
         "The page is one self-contained file: verdicts with their evidence, errors, throughput, scaling, the orders, "
         "the environments. Its figures are drawn by gnuplot; without it they are left out. Records of a run that was "
         "interrupted, or of a file that was cut, are shown as incomplete. The exit code tells whether the report was "
         "written, not what the verdicts are. A verdict that occurs more than once in one environment is counted once, "
-        "and the report says how many do. --before compares times of the same work on the same kind of machine; one is "
-        "called slower or faster only if the ranges from 10 % to 90 % of both runs do not meet."};
+        "and the report says how many do."};
 
 static fold_status write_report(const struct report *r, const struct fold_model *model, FILE *out) {
   if (r->format == FOLD_REPORT_MARKDOWN) return fold_report_markdown(model, out);
@@ -102,15 +97,10 @@ static void warn(const struct report *r, const struct fold_model *model) {
       fprintf(stderr, "%s: %.150s: incomplete: %s\n", r->program, model->files[i].path, model->files[i].incomplete);
 }
 
-static fold_status make_report(const struct report *r, struct fold_model *model, struct fold_model *before) {
+static fold_status make_report(const struct report *r, struct fold_model *model) {
   struct fold_output output;
   for (int i = 0; i < r->n_inputs; i++) FOLD_TRY(fold_model_read(model, r->inputs[i]));
-  if (r->before) {
-    FOLD_TRY(fold_model_read(before, r->before));
-    FOLD_TRY(fold_model_compare(model, before));
-  }
   warn(r, model);
-  warn(r, before);
   FOLD_TRY(fold_output_open(&output, r->output));
   fold_status status = write_report(r, model, output.file);
   fold_status closed = fold_output_close(&output, status.code == FOLD_OK ? FOLD_OUTPUT_WHOLE : FOLD_OUTPUT_DROP, NULL);
@@ -120,12 +110,10 @@ static fold_status make_report(const struct report *r, struct fold_model *model,
 int fold_command_report(int argc, char **argv, const struct fold_registry *registry) {
   (void)registry;
   struct report report = {.output = "/dev/stdout", .program = argv[0], .format = -1, .figure_seconds = 10};
-  struct fold_model model, before;
+  struct fold_model model;
   fold_parse(&argp, argc, argv, &report);
   fold_model_open(&model);
-  fold_model_open(&before);
-  fold_status status = make_report(&report, &model, &before);
-  fold_model_close(&before);
+  fold_status status = make_report(&report, &model);
   fold_model_close(&model);
   return fold_print_error(argv[0], status);
 }

@@ -148,15 +148,6 @@ static fold_status put_environments(struct fold_page *page) {
   return fold_ok();
 }
 
-static fold_status put_changes(struct fold_page *page) {
-  char text[500];
-  fold_changes_summary(page->model, text);
-  fputs("<p>", page->out);
-  fold_put_html(page->out, text);
-  fputs(".</p>\n", page->out);
-  return fold_page_sheet(page, fold_sheet_changes);
-}
-
 /* A part of the page: the text that links to it, and its heading if that says more. */
 struct section {
   const char *id, *link, *heading;
@@ -202,7 +193,6 @@ fold_status fold_report_html(const struct fold_model *m, unsigned seconds, FILE 
       {"verdicts", "By subject and claim", NULL, m->n_subjects > 0, fold_page_verdicts},
       {"errors", "Error against n", NULL, m->n_study + m->n_judged + m->n_judged_ulps > 0, fold_page_errors},
       {"ranks", "Many ranks", "Many ranks, simulated", m->n_ranks + m->n_worlds > 0, fold_page_ranks},
-      {"changes", "Changes", NULL, m->before != NULL, put_changes},
       {"timings", "Throughput", NULL, m->n_timings > 0, fold_page_timings},
       {"scaling", "Scaling", NULL, m->n_scalings > 0, fold_page_scalings},
       {"allreduces", "All-reduces", NULL, m->n_messages + m->n_probes > 0, fold_page_allreduces},

@@ -29,15 +29,6 @@ static void put_telling(const struct fold_model *m, FILE *out) {
             untold == 1 ? "" : "s");
 }
 
-static void put_changes(const struct fold_model *model, void (*put)(FILE *out, const char *text), FILE *out) {
-  char text[500];
-  fold_changes_summary(model, text);
-  if (text[0] == '\0') return;
-  fputc('\n', out);
-  put(out, text);
-  fputs(".\n", out);
-}
-
 fold_status fold_report_markdown(const struct fold_model *model, FILE *out) {
   char text[300];
   fold_answer_headline(model, text);
@@ -50,7 +41,6 @@ fold_status fold_report_markdown(const struct fold_model *model, FILE *out) {
   FOLD_TRY(fold_view_put(fold_sheet_unbounded, model, FOLD_REPORT_MARKDOWN, MOST_LINES, out));
   fold_answer_measured(model, text);
   if (model->n_subjects && text[0]) fprintf(out, "\nMeasured: %s.\n", text);
-  put_changes(model, fold_put_markdown, out);
   FOLD_TRY(fold_measured_put(model, FOLD_REPORT_MARKDOWN, out));
   if (model->n_subjects == 0) return fold_ok();
   fputs("\n<details><summary>Cases by subject and claim</summary>\n", out);
@@ -68,7 +58,6 @@ fold_status fold_report_text(const struct fold_model *model, FILE *out) {
   FOLD_TRY(fold_answer_put(model, FOLD_REPORT_TEXT, out));
   fold_answer_measured(model, text);
   if (model->n_subjects && text[0]) fprintf(out, "\nMeasured: %s.\n", text);
-  put_changes(model, fold_put_plain, out);
   return fold_measured_put(model, FOLD_REPORT_TEXT, out);
 }
 

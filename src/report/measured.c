@@ -21,8 +21,8 @@ fold_status fold_view_put(fold_view *view, const struct fold_model *model, enum 
 }
 
 fold_status fold_measured_put(const struct fold_model *model, enum fold_report_format format, FILE *out) {
-  static fold_view *const views[] = {fold_sheet_changes,  fold_sheet_prices, fold_sheet_timings,  fold_sheet_scalings,
-                                     fold_sheet_messages, fold_sheet_ranks,  fold_sheet_simulated};
+  static fold_view *const views[] = {fold_sheet_prices,   fold_sheet_timings, fold_sheet_scalings,
+                                     fold_sheet_messages, fold_sheet_ranks,   fold_sheet_simulated};
   const size_t most = format == FOLD_REPORT_MARKDOWN ? MOST_ROWS : SIZE_MAX;
   fold_status status = fold_ok();
   for (size_t i = 0; i < sizeof views / sizeof *views && status.code == FOLD_OK; i++)

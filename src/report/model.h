@@ -12,7 +12,6 @@
 
 #include "judge/judge.h"
 #include "records/counts.h"
-#include "report/changes.h"
 #include "report/repeated.h"
 
 enum { MODEL_CLAIMS = 64, MODEL_EVIDENCE = 10, MODEL_REASONS = 6 };
@@ -147,8 +146,6 @@ struct fold_model {
 #undef LIST
   const char *claims[MODEL_CLAIMS];
   size_t n_claims, runs;
-  const struct fold_model *before; /* a former run, to compare times with; NULL: none. The model does not own it */
-  struct fold_changes *changes;    /* the comparison with that run; NULL */
   struct fold_repeated repeated;
   struct {
     json_t *words, *subjects, *environments;

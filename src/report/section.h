@@ -63,8 +63,8 @@ void fold_page_fold(struct fold_page *page, const char *what);
 void fold_page_unfold(struct fold_page *page);
 /* Fills a sheet from the model. */
 typedef void fold_view(struct fold_sheet *sheet, const struct fold_model *model);
-fold_view fold_sheet_changes, fold_sheet_prices, fold_sheet_timings, fold_sheet_scalings, fold_sheet_messages,
-    fold_sheet_ranks, fold_sheet_simulated;
+fold_view fold_sheet_prices, fold_sheet_timings, fold_sheet_scalings, fold_sheet_messages, fold_sheet_ranks,
+    fold_sheet_simulated;
 /* For each subject and claim: counts and worst errors; the evidence; why cases were skipped and which rows have no
  * bound. */
 fold_view fold_sheet_matrix, fold_sheet_evidence, fold_sheet_unbounded;

@@ -88,7 +88,6 @@ void fold_model_close(struct fold_model *model) {
 #define LIST(name, type) free(model->name);
   FOLD_MODEL_LISTS(LIST)
 #undef LIST
-  fold_changes_free(model->changes);
   fold_repeated_free(&model->repeated);
   *model = (struct fold_model){0};
 }
