@@ -17,7 +17,7 @@ _foldproof_values() {
       ;;
     --format)
       case $sub in
-        report) words='html markdown junit text csv' ;;
+        report) words='html markdown junit text' ;;
         compare) words='text markdown junit json' ;;
         *) words='text json dot svg' ;;
       esac

@@ -1,10 +1,8 @@
-"""Whatever a file says, no command lets it move a cursor, begin a line, turn text around, give a CI runner a command or a spreadsheet a formula.
+"""Whatever a file says, no command lets it move a cursor, begin a line, turn text around, or give a CI runner a command.
 
 test_plain.py FOLDPROOF FOLDPROOF_MUTANTS LIBRARY_FOLDER CC. Texts that do all of it are put into every text of records, goldens, certificates,
 fixtures and of what a guest says of itself. Then every command that reads them runs (of a certificate, foldproof-check), and each byte that it writes is looked at.
 """
-import csv
-import io
 import json
 import pathlib
 import re
@@ -20,22 +18,18 @@ from sealed import seal
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 EVIL = "::error::\x1b]0;pwned\x07\x1b[31m\nFAKE: 9 held, 0 refuted\r\n::warning::x ##[group]y ##vso[task.z]\u202e\u2066\u200f\u061c\u2028\x7f\x9b31m\t" + "\u00e9" * 150
-FORMULA = "=cmd|' /C calc'!A0"
 MEASURED = [path for path in sorted((SOURCE / "ci" / "measured").glob("*/*.jsonl")) if path.stat().st_size < 1 << 22]
 HIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
-FORMATS = ("html", "markdown", "junit", "csv", "text")
+FORMATS = ("html", "markdown", "junit", "text")
 
 
-def look(said, where, loose=False, sheet=False):
+def look(said, where, loose=False):
     """Text that a terminal, a page and a runner show as it is."""
     text = said.decode("utf-8") if isinstance(said, bytes) else said
-    hidden = HIDDEN.search(text) or (not (loose or sheet) and re.search("[\r\t]", text))
+    hidden = HIDDEN.search(text) or (not loose and re.search("[\r\t]", text))
     assert not hidden, f"{where}: {text[max(0, hidden.start() - 200):hidden.end() + 100]!r}"
     begun = re.search(r"^(\s*::|FAKE).*|.*##(\[|vso\[).*", text, re.M)
     assert not begun, f"{where}: {begun[0]!r}"
-    for row in csv.reader(io.StringIO(text)) if sheet else ():
-        for cell in row:
-            assert cell[:1] not in "=+-@\t\r" or not cell or re.fullmatch(r"[-+]?[\d.]+(e[-+]\d+)?", cell), f"{where}: a formula: {cell!r}"
 
 
 def texts_of(value, path=()):
@@ -72,9 +66,9 @@ def read_all(folder, name, where, quick=False):
                 *(("compare", name, "v.jsonl", "--format", kind) for kind in ("json", "markdown", "junit")), ("compare", name, name, "--claim", "run_to_run"),
                 *(("report", name, "--format", kind) for kind in FORMATS)]
     if quick:
-        commands = [("recheck", name), ("compare", name, "v.jsonl", "--format", "text"), *(("report", name, "--format", kind) for kind in ("csv", "text"))]
+        commands = [("recheck", name), ("compare", name, "v.jsonl", "--format", "text"), *(("report", name, "--format", kind) for kind in ("text",))]
     for words in commands:
-        look(run(*words, cwd=folder)[1], (where, words), loose="html" in words, sheet="csv" in words)
+        look(run(*words, cwd=folder)[1], (where, words), loose="html" in words)
 
 
 def samples(folder):
@@ -100,9 +94,10 @@ def check_records(folder):
     seen = samples(folder)
     environment = dict(seen.pop(("environment", None)), gpus=[{"name": "A"}], guests=[{"file": "x", "xxh3": "0x1"}], asked={"guests": [["--exec", "x"]], "launch": "x"})
     seen = {key: line for key, line in seen.items() if key[0] != "end"}
-    for evil in EVIL, FORMULA, "+1", "@x", "-x", "\t=1", "\r=1", "##[error]x", "  ::error::x":
+    for evil in EVIL, "##[error]x", "  ::error::x":
         records = [all_planted(line, evil) for line in seen.values()]
         evil_environment = dict(all_planted(environment, evil), **{evil: evil, "closing_line": True})
+        del evil_environment["asked"]  # is kept as it is, for replays
         for name, lines in (("all", [evil_environment, *records]), ("mild", [evil_environment, all_planted(seen["judgement", "held"], evil)])) if evil == EVIL else ():
             seal(folder / "evil.jsonl", lines)
             read_all(folder, "evil.jsonl", (name, evil[:12]))

@@ -10,8 +10,8 @@
 #include "sheet/sheet.h"
 
 enum { OUTPUT = 'o', FORMAT = 'f', FIGURE_SECONDS = 0x200, DAY = 86400 };
-static const char *const formats[FOLD_REPORT_FORMATS + 1] = {"html", "markdown", "junit", "text", "csv", NULL};
-static const char *const suffixes[FOLD_REPORT_FORMATS] = {".html", ".md", ".xml", ".txt", ".csv"};
+static const char *const formats[FOLD_REPORT_FORMATS + 1] = {"html", "markdown", "junit", "text", NULL};
+static const char *const suffixes[FOLD_REPORT_FORMATS] = {".html", ".md", ".xml", ".txt"};
 
 struct report {
   const char *output, *program;
@@ -23,9 +23,9 @@ struct report {
 static const struct argp_option options[] = {
     {"output", OUTPUT, "FILE", 0, "where the report goes (standard output)", 0},
     {"format", FORMAT, "FORMAT", 0,
-     "html: a page; markdown: a CI job's summary; junit: test cases; text: for a terminal; csv: tables (by the "
-     "output's "
-     "suffix: .md, .xml, .txt, .csv; else html)",
+     "html: a page; markdown: a CI job's summary; junit: test cases; text: for a terminal (by the output's suffix: "
+     ".md, "
+     ".xml, .txt; else html)",
      0},
     {"figure-seconds", FIGURE_SECONDS, "N", 0, "leave out a figure that takes gnuplot longer than N seconds (10)", 0},
     {0},
@@ -83,7 +83,6 @@ static fold_status write_report(const struct report *r, const struct fold_model 
   if (r->format == FOLD_REPORT_MARKDOWN) return fold_report_markdown(model, out);
   if (r->format == FOLD_REPORT_JUNIT) return fold_report_junit(model, out);
   if (r->format == FOLD_REPORT_TEXT) return fold_report_text(model, out);
-  if (r->format == FOLD_REPORT_CSV) return fold_report_csv(model, out);
   fold_status trouble, status = fold_report_html(model, r->figure_seconds, out, &trouble);
   if (trouble.code != FOLD_OK) fprintf(stderr, "%s: figures are left out: %s\n", r->program, trouble.text);
   return status;

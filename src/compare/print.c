@@ -98,7 +98,7 @@ static void put_tables(const json_t *told, enum fold_report_format format, FILE 
     struct fold_sheet sheet;
     snprintf(title, sizeof title, "What differs, by %s", tables[i]);
     snprintf(columns, sizeof columns, "%s;#Differ;#First nearer to the exact;#Second nearer", tables[i]);
-    fold_sheet_open(&sheet, tables[i], title, columns);
+    fold_sheet_open(&sheet, title, columns);
     json_object_foreach(json_object_get(json_object_get(told, "by"), tables[i]), key, row) {
       const double first = (double)fold_told_number(row, "first_nearer"),
                    second = (double)fold_told_number(row, "second_nearer"), known = first + second > 0 ? 0 : NAN;
@@ -113,7 +113,7 @@ static void put_environments(const json_t *told, enum fold_report_format format,
   const char *key;
   json_t *pair;
   struct fold_sheet sheet;
-  fold_sheet_open(&sheet, "environment", "What differs in the environment", "Environment;First;Second");
+  fold_sheet_open(&sheet, "What differs in the environment", "Environment;First;Second");
   json_object_foreach(json_object_get(told, "environment"), key, pair) FOLD_ROW(
       &sheet, T(key), T(json_string_value(json_array_get(pair, 0))), T(json_string_value(json_array_get(pair, 1))));
   put_sheet(&sheet, format, SIZE_MAX, out);

@@ -58,7 +58,7 @@ static void draw(struct fold_page *page, const struct fold_model_timed *m, size_
 
 void fold_sheet_messages(struct fold_sheet *sheet, const struct fold_model *m) {
   fold_sheet_open(
-      sheet, "messages",
+      sheet,
       "All-reduces of vectors; each setting of the library has a world of its own, and is compared with the "
       "default's",
       "Subject;^Setting;^dtype;^op;^Data;^#Ranks;#Bytes;=Median (us);=10 % (us);=90 % (us);=Algorithm "
@@ -108,8 +108,7 @@ static void open_probe(struct fold_sheet *sheet, const struct fold_model *m, con
       "%.0f ranks%s, %.20s, %.60s%s%.60s%s%s%s; by bytes of the message%s",
       fold_text_grouped(p->head, text), p->workers, p->workers < 3 ? " (too few: all orders agree)" : "", p->dtype,
       p->generator, p->library[0] ? ", " : "", p->library, place[0] ? " (" : "", place, place[0] ? ")" : "", left);
-  fold_sheet_open(sheet, "probes", title, "Subject;Setting");
-  sheet->titled = true;
+  fold_sheet_open(sheet, title, "Subject;Setting");
 }
 
 static void fill_probe(struct fold_sheet *sheet, const struct fold_model *m, const struct fold_model_probe *p,

@@ -148,23 +148,22 @@ static void fill_broken(struct fold_sheet *sheet, const struct fold_model *m) {
 static void fill_known(struct fold_sheet *sheet, const struct fold_model *m) { fill_failures(sheet, m, FOLD_IS_KNOWN); }
 
 static const struct view {
-  const char *name, *title;
+  const char *title;
   void (*fill)(struct fold_sheet *sheet, const struct fold_model *model);
   const char *columns;
   size_t most;
   bool list;
 } views[] = {
-    {"refuted", "Refuted", fill_refuted, failure_columns, MOST_ENTRIES, true},
-    {"broken", "Broken: the environment failed, so these were not judged", fill_broken, failure_columns, MOST_ENTRIES,
-     true},
-    {"known", "Known defects of other libraries", fill_known, failure_columns, MOST_ENTRIES, true},
-    {"idle", "Held on order-insensitive inputs only: a change of order would probably not have shown", fill_idle,
+    {"Refuted", fill_refuted, failure_columns, MOST_ENTRIES, true},
+    {"Broken: the environment failed, so these were not judged", fill_broken, failure_columns, MOST_ENTRIES, true},
+    {"Known defects of other libraries", fill_known, failure_columns, MOST_ENTRIES, true},
+    {"Held on order-insensitive inputs only: a change of order would probably not have shown", fill_idle,
      "Subject;Claim;#Cases, all order-insensitive", MOST_ENTRIES, false},
-    {"held", "Held, over the cases that were tried", fill_held,
+    {"Held, over the cases that were tried", fill_held,
      "Claim;#Subjects;#Cases that held;#of them order-insensitive;#Rows not judged;#Passed cases of subjects that "
      "failed elsewhere",
      64, false},
-    {"skipped", "Skipped", fill_skipped, "Skipped because;#Cases;#Subjects", MOST_REASONS, false},
+    {"Skipped", fill_skipped, "Skipped because;#Cases;#Subjects", MOST_REASONS, false},
 };
 
 /* Writes the views that are lists, which are what failed, or the others. */
@@ -173,7 +172,7 @@ static fold_status put_views(const struct fold_model *model, bool lists, enum fo
   for (size_t i = 0; i < sizeof views / sizeof *views && status.code == FOLD_OK; i++) {
     struct fold_sheet sheet;
     if (views[i].list != lists) continue;
-    fold_sheet_open(&sheet, views[i].name, views[i].title, views[i].columns);
+    fold_sheet_open(&sheet, views[i].title, views[i].columns);
     sheet.list = views[i].list;
     views[i].fill(&sheet, model);
     status = fold_sheet_put(&sheet, format, views[i].most, out);

@@ -122,7 +122,7 @@ static const char *say_chunks(const struct fold_model_ranks *r, char text[160]) 
 }
 
 void fold_sheet_ranks(struct fold_sheet *sheet, const struct fold_model *m) {
-  fold_sheet_open(sheet, "ranks",
+  fold_sheet_open(sheet,
                   "SIMULATION of all-reduces on one host, from their orders only: nothing was sent, nothing was timed",
                   "Algorithm;^Data;^dtype;^Seed;^#Elements;#Ranks;#Height;=Worst error (ulps);=Median (ulps);=Worst / "
                   "sum |x|;=Bound / sum |x|;=Worst / bound;The same bits in every chunk");
@@ -138,7 +138,7 @@ void fold_sheet_ranks(struct fold_sheet *sheet, const struct fold_model *m) {
 
 void fold_sheet_simulated(struct fold_sheet *sheet, const struct fold_model *m) {
   fold_sheet_open(
-      sheet, "simulated",
+      sheet,
       "SIMULATION of world sizes: a vector of so many parts on R = ceil(parts / 2^k) ranks, k = 0, 1, 2 ...; each rank "
       "adds its aligned block by the canonical tree, only the joining of ranks differs",
       "Algorithm;^Data;^dtype;^#Parts;#World sizes;#Elements;#Elements changed;#Most different results of one");

@@ -42,7 +42,7 @@ static void add_case(struct fold_sheet *sheet, const char *suite, const char *cl
 
 static void list_cases(struct fold_sheet *sheet, const struct fold_model *m) {
   char title[160];
-  fold_sheet_open(sheet, "cases", "Cases", "Suite;Claim;Fixture;Outcome;Message;;the first;replay;#telling;#idle");
+  fold_sheet_open(sheet, "Cases", "Suite;Claim;Fixture;Outcome;Message;;the first;replay;#telling;#idle");
   for (size_t i = 0; i < m->n_files; i++)
     if (m->files[i].incomplete[0])
       FOLD_ROW(sheet, T("records"), T("complete"), T(m->files[i].path), T("error"), T(m->files[i].incomplete), T(""),

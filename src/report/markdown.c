@@ -1,5 +1,5 @@
 /* report/markdown.c: the summary of a CI job: the answer, what was measured, the table subject x claim. It must be short, because GitHub
- * accepts one mebibyte. The same sheets are written for a terminal and as CSV. */
+ * accepts one mebibyte. The same sheets are written for a terminal. */
 #include <stdint.h>
 
 #include "report/answer.h"
@@ -59,10 +59,4 @@ fold_status fold_report_text(const struct fold_model *model, FILE *out) {
   fold_answer_measured(model, text);
   if (model->n_subjects && text[0]) fprintf(out, "\nMeasured: %s.\n", text);
   return fold_measured_put(model, FOLD_REPORT_TEXT, out);
-}
-
-fold_status fold_report_csv(const struct fold_model *model, FILE *out) {
-  FOLD_TRY(fold_answer_put(model, FOLD_REPORT_CSV, out));
-  FOLD_TRY(fold_view_put(fold_sheet_evidence, model, FOLD_REPORT_CSV, SIZE_MAX, out));
-  return fold_measured_put(model, FOLD_REPORT_CSV, out);
 }

@@ -58,7 +58,7 @@ static size_t draw_group(struct fold_page *page, const void *items, size_t n, do
 }
 
 void fold_sheet_scalings(struct fold_sheet *sheet, const struct fold_model *m) {
-  fold_sheet_open(sheet, "scaling", "Scaling: strong with as many elements in all, weak with as many a worker",
+  fold_sheet_open(sheet, "Scaling: strong with as many elements in all, weak with as many a worker",
                   "Subject;^Mode;^dtype;^op;^Data;#Elements;#Workers;=Median (us);=10 % (us);=90 % (us);=Local (us);"
                   "=Calls (us);=t(1)/t(p);=Throughput (GB/s);=Of the ceiling (%);=Library's time / own;Judged "
                   "first;^Machine");

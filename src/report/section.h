@@ -88,7 +88,6 @@ const char *fold_page_where(const struct fold_page *page, int environment, char 
 fold_status fold_report_html(const struct fold_model *model, unsigned seconds, FILE *out, fold_status *trouble);
 fold_status fold_report_markdown(const struct fold_model *model, FILE *out);
 fold_status fold_report_text(const struct fold_model *model, FILE *out);
-fold_status fold_report_csv(const struct fold_model *model, FILE *out);
 fold_status fold_report_junit(const struct fold_model *model, FILE *out);
 
 #endif

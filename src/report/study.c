@@ -48,21 +48,20 @@ static const char *say_name(const point *p, char text[160]) {
   return text;
 }
 
-static void open_sheet(struct fold_sheet *sheet, const struct fold_model *m, const point *p, const char *name,
-                       const char *what, const char *columns) {
+static void open_sheet(struct fold_sheet *sheet, const struct fold_model *m, const point *p, const char *what,
+                       const char *columns) {
   char title[FOLD_SHEET_TITLE], place[200], seed[40] = "";
   fold_text_place(m, p->environment, place);
   if (p->seed >= 0) snprintf(seed, sizeof seed, ", seed %lld", p->seed);
   snprintf(title, sizeof title, "%.60s, %.20s %.20s%s: %.100s%s%s%s", p->generator, p->dtype, p->op, seed, what,
            place[0] ? " (" : "", place, place[0] ? ")" : "");
-  fold_sheet_open(sheet, name, title, columns);
-  sheet->titled = true;
+  fold_sheet_open(sheet, title, columns);
 }
 
 /* Errors in ulps by size, below the exact results and their condition numbers. */
 static void fill_errors(struct fold_sheet *sheet, const struct fold_model *m, const struct group *g) {
   char text[160];
-  open_sheet(sheet, m, g->p, "errors", "|error| in ulps of the exact result, by size", "n");
+  open_sheet(sheet, m, g->p, "|error| in ulps of the exact result, by size", "n");
   for (size_t k = 0; k < g->n_sizes; k++) {
     text[0] = '=';
     fold_text_grouped(g->size[k]->n, text + 1);
@@ -97,7 +96,7 @@ static void fill_theory(struct fold_sheet *sheet, const struct fold_model *m, co
   const double largest = g->size[g->n_sizes - 1]->n;
   char what[60], count[32], name[160];
   snprintf(what, sizeof what, "at n = %s", fold_text_grouped(largest, count));
-  open_sheet(sheet, m, g->p, "theory", what,
+  open_sheet(sheet, m, g->p, what,
              sum ? "Subject;#Height;=|error|;=/ sum |x|;=Curve / sum |x|;=Bound / sum |x|;=Error / bound;Note"
                  : "Subject;#Height;=|error|;=/ |exact|;=Curve / |exact|;=Bound / |exact|;=Error / bound;Note");
   for (size_t i = 0; i < g->n; i++) {

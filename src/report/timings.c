@@ -243,7 +243,7 @@ static void add_prices(struct fold_sheet *sheet, const struct fold_model *m, con
 void fold_sheet_prices(struct fold_sheet *sheet, const struct fold_model *model) {
   const size_t n = model->n_timings;
   fold_sheet_open(
-      sheet, "prices", "The price of a fixed order",
+      sheet, "The price of a fixed order",
       "Fixed order;Plain counterpart;^Engine;^#Threads;^dtype;^Data;^Elements;=Fixed (us);=Plain (us);=Fixed / "
       "plain;^Machine");
   struct fold_model_timed *t = fold_sheet_sorted(sheet, &by_shape, model->timings, n);
@@ -265,7 +265,7 @@ static void add_timing(struct fold_sheet *sheet, const struct fold_model *m, con
 }
 
 void fold_sheet_timings(struct fold_sheet *sheet, const struct fold_model *model) {
-  fold_sheet_open(sheet, "timings", "Timings",
+  fold_sheet_open(sheet, "Timings",
                   "Subject;^Engine;^#Threads;^dtype;^op;^Data;^Elements;^#Calls in a graph;^=Ceiling (GB/s);^Peer;"
                   "=Median (us);=10 % (us);=90 % (us);=Throughput (GB/s);=Of the ceiling (%);=Peer's time / its;Judged "
                   "first;^Machine");

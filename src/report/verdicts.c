@@ -61,7 +61,7 @@ static void add_counts(struct fold_sheet *sheet, const struct fold_model_subject
 
 void fold_sheet_matrix(struct fold_sheet *sheet, const struct fold_model *m) {
   char title[160];
-  fold_sheet_open(sheet, "matrix", "How many cases, by subject and claim", "Subject");
+  fold_sheet_open(sheet, "How many cases, by subject and claim", "Subject");
   sheet->class = "matrix";
   for (size_t k = 0; k < m->n_claims; k++) fold_sheet_columns(sheet, m->claims[k]);
   for (size_t s = 0; s < m->n_subjects; s++) {
@@ -114,7 +114,7 @@ static void add_evidence(struct fold_sheet *sheet, const struct fold_model *m, s
 }
 
 void fold_sheet_evidence(struct fold_sheet *sheet, const struct fold_model *m) {
-  fold_sheet_open(sheet, "evidence", "Each subject and claim",
+  fold_sheet_open(sheet, "Each subject and claim",
                   "Subject;Verdict;Claim;Claimed;#Held;#Refuted;#of them "
                   "known;#Skipped;#Broken;#Order-sensitive;#Order-insensitive;"
                   "Worst error / (u sum |x|);=Worst error (ulps);=Worst error / bound;#Rows not judged;Skipped, or not "
@@ -148,7 +148,7 @@ static void add_failures(struct fold_sheet *sheet, const struct fold_model *m, s
 }
 
 static void list_failures(struct fold_sheet *sheet, const struct fold_model *m) {
-  fold_sheet_open(sheet, "failures", "What failed", "Subject;Claim;Verdict;;;$Replay");
+  fold_sheet_open(sheet, "What failed", "Subject;Claim;Verdict;;;$Replay");
   sheet->list = true;
   each_cell(sheet, m, add_failures);
 }
@@ -161,7 +161,7 @@ static void add_unbounded(struct fold_sheet *sheet, const struct fold_model *m, 
 }
 
 void fold_sheet_unbounded(struct fold_sheet *sheet, const struct fold_model *m) {
-  fold_sheet_open(sheet, "unbounded", "* Rows that were not judged", "Subject;Claim;Reason");
+  fold_sheet_open(sheet, "* Rows that were not judged", "Subject;Claim;Reason");
   sheet->list = true;
   each_cell(sheet, m, add_unbounded);
 }

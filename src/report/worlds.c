@@ -3,7 +3,7 @@
  *
  * A row is a subject on one input (the seed is part of that), a column is a world. A cell says how many numbers its sum is away from
  * that of the world of one rank, or how many elements have different bits than the canonical order over ranks. The row ends with the
- * worst of its errors, also over worlds without a column. Then follow each world, for a terminal and as CSV, and each subject over all tables.
+ * worst of its errors, also over worlds without a column. Then follow each world, for a terminal, and each subject over all tables.
  */
 #include <math.h>
 #include <stdint.h>
@@ -113,8 +113,7 @@ static void open_table(struct fold_sheet *sheet, const struct fold_model *m, con
     snprintf(title + used, sizeof title - (size_t)used,
              "; %zu larger world%s, up to %.0f ranks, have no column: their errors count", n_worlds - shown,
              n_worlds - shown == 1 ? "" : "s", worlds[n_worlds - 1]);
-  fold_sheet_open(sheet, "worlds", title, "Subject;^Data;^Seed;^dtype");
-  sheet->titled = true;
+  fold_sheet_open(sheet, title, "Subject;^Data;^Seed;^dtype");
   for (size_t k = 0; k < shown; k++) {
     snprintf(title, sizeof title, "%.0f rank%s", worlds[k], worlds[k] == 1 ? "" : "s");
     fold_sheet_columns(sheet, title);
@@ -127,7 +126,7 @@ static void open_table(struct fold_sheet *sheet, const struct fold_model *m, con
 /* Writes what the table above leaves out: each world's result and errors, and what was refuted there. */
 static fold_status put_each(const result *v, size_t n, enum fold_report_format format, size_t most, FILE *out) {
   struct fold_sheet sheet;
-  fold_sheet_open(&sheet, "each_world", "In each world", "Subject;#Ranks;^Data;^Seed;^dtype;Result");
+  fold_sheet_open(&sheet, "In each world", "Subject;#Ranks;^Data;^Seed;^dtype;Result");
   fold_sheet_columns(&sheet, is_vector(v) ? "Not canonical;=Farthest / sum |x|"
                                           : "From one rank's;=Joining the ranks' own sums: error / bound");
   fold_sheet_columns(&sheet, "=Error (ulps);=Error / sum |x|;=Error / bound;Judged");
@@ -189,7 +188,7 @@ static struct total *find_total(struct total *totals, size_t *n, json_t **index,
 
 /* Adds subjects in the sequence in which they appear. */
 static void fill_subjects(struct fold_sheet *sheet, const struct fold_model *m) {
-  fold_sheet_open(sheet, "worlds_by_subject", "Sums over worlds, by subject",
+  fold_sheet_open(sheet, "Sums over worlds, by subject",
                   "Subject;#Sums;With one rank's bits;Bits as claimed;#All-reduces;#Elements;#Not in the canonical "
                   "order;=Error / bound at most;#Refuted");
   struct total *totals = malloc(m->n_validations * sizeof *totals), *total;
@@ -222,8 +221,7 @@ fold_status fold_sheets_worlds(const struct fold_model *m, enum fold_report_form
       add_row(&sheet, v + k, row - k, worlds, shown);
     }
     status = fold_sheet_put(&sheet, format, most, out);
-    if (status.code == FOLD_OK && (format == FOLD_REPORT_TEXT || format == FOLD_REPORT_CSV))
-      status = put_each(v + i, end - i, format, most, out);
+    if (status.code == FOLD_OK && format == FOLD_REPORT_TEXT) status = put_each(v + i, end - i, format, most, out);
   }
   free(worlds);
   free(v);

@@ -6,8 +6,8 @@
 
 #include "base/list.h"
 
-void fold_sheet_open(struct fold_sheet *sheet, const char *name, const char *title, const char *columns) {
-  *sheet = (struct fold_sheet){.name = name};
+void fold_sheet_open(struct fold_sheet *sheet, const char *title, const char *columns) {
+  *sheet = (struct fold_sheet){0};
   snprintf(sheet->title, sizeof sheet->title, "%s", title);
   fold_sheet_columns(sheet, columns);
 }

@@ -28,10 +28,8 @@ struct fold_cell {
 };
 
 struct fold_sheet {
-  const char *name;             /* its rows begin with this name in CSV */
   const char *class;            /* of the table in HTML; NULL: none */
   char title[FOLD_SHEET_TITLE]; /* the heading that people read */
-  bool titled;                  /* several sheets have this name, so that CSV adds the title */
   bool list; /* rows are long and are written as entries: the first three columns, then the others with their names */
   struct fold_column {
     char name[64];
@@ -45,7 +43,7 @@ struct fold_sheet {
 
 /* Columns are "Name;Name", of texts. A character before a name gives another kind: '#' counts, '=' numbers, '$'
  * commands. '^' before that: shared. */
-void fold_sheet_open(struct fold_sheet *sheet, const char *name, const char *title, const char *columns);
+void fold_sheet_open(struct fold_sheet *sheet, const char *title, const char *columns);
 /* Adds columns; must come before the first row. Columns beyond FOLD_SHEET_COLUMNS are an error in the view. */
 void fold_sheet_columns(struct fold_sheet *sheet, const char *columns);
 
@@ -71,11 +69,9 @@ enum fold_report_format {
   FOLD_REPORT_MARKDOWN,
   FOLD_REPORT_JUNIT,
   FOLD_REPORT_TEXT,
-  FOLD_REPORT_CSV,
   FOLD_REPORT_FORMATS
 };
-/* Writes at most `most` rows, and how many more there are; nothing if the sheet has no rows. CSV has all rows, with
- * numbers in full. JUnit has all rows of a sheet of cases (sheet/junit.c). NO_MEMORY if the sheet is incomplete. Frees
+/* Writes at most `most` rows, and how many more there are; nothing if the sheet has no rows. JUnit has all rows of a sheet of cases (sheet/junit.c). NO_MEMORY if the sheet is incomplete. Frees
  * the sheet. */
 fold_status fold_sheet_put(struct fold_sheet *sheet, enum fold_report_format format, size_t most, FILE *out);
 

@@ -209,54 +209,6 @@ static void put_text(const struct fold_sheet *sheet, size_t rows, FILE *out) {
   }
 }
 
-/* Quotes a field of CSV (RFC 4180). */
-static void put_quotes(FILE *out, const char *text) {
-  for (const char *end; *text; text = end) {
-    end = text + strcspn(text, "\"");
-    char *part = strndup(text, (size_t)(end - text));
-    fold_put_plain(out, part ? part : "not enough memory");
-    free(part);
-    if (*end == '"') fputs("\"\"", out), end++;
-  }
-}
-
-/* Whether a spreadsheet would compute the text. A number is no formula. */
-static bool is_formula(const char *text) {
-  char *end;
-  if (!*text || !strchr("=+-@\t\r", *text)) return false;
-  (void)strtod(text, &end);
-  return end == text || *end || text[strspn(text, "-+0123456789.e")];
-}
-
-/* The quote before a formula has spreadsheets take it as a text. */
-static void put_quoted(FILE *out, const char *text) {
-  fputs(is_formula(text) ? "\"'" : "\"", out);
-  put_lines(out, text, put_quotes, "; ");
-  fputc('"', out);
-}
-
-static void put_csv(const struct fold_sheet *sheet, FILE *out) {
-  fputs(sheet->titled ? "sheet,\"Table\"" : "sheet", out);
-  for (size_t c = 0; c < sheet->n_columns; c++) {
-    fputc(',', out);
-    put_quoted(out, sheet->columns[c].name);
-  }
-  fputs("\r\n", out);
-  for (size_t r = 0; r < fold_sheet_rows(sheet); r++) {
-    fputs(sheet->name, out);
-    if (sheet->titled) fputc(',', out), put_quoted(out, sheet->title);
-    for (size_t c = 0; c < sheet->n_columns; c++) {
-      const struct fold_cell *cell = &fold_sheet_row(sheet, r)[c];
-      fputc(',', out);
-      if (cell->text)
-        put_quoted(out, cell->text);
-      else if (!isnan(cell->number))
-        fprintf(out, "%.17g", cell->number);
-    }
-    fputs("\r\n", out);
-  }
-}
-
 static void put_rows(const struct fold_sheet *sheet, enum fold_report_format format, size_t rows, FILE *out) {
   if (sheet->list) {
     if (format == FOLD_REPORT_HTML) fputs("<ul>\n", out);
@@ -279,10 +231,6 @@ static fold_status put(const struct fold_sheet *sheet, enum fold_report_format f
     return fold_ok();
   }
   if (all == 0) return fold_ok();
-  if (format == FOLD_REPORT_CSV) {
-    put_csv(sheet, out);
-    return fold_ok();
-  }
   if (format != FOLD_REPORT_HTML || sheet->list) {
     fputs(manners[format].title, out);
     put_lines(out, sheet->title, manners[format].put, format == FOLD_REPORT_HTML ? "<br>" : "\n");
