@@ -93,7 +93,6 @@ fold_status fold_bench_shape(const struct fold_registry *registry, const struct 
                              struct fold_timing *timing, size_t *n, const volatile int *stop) {
   *n = 0;
   for (size_t i = 0; i < registry->n; i++) enter(&registry->subjects[i], options, shape, timing, n);
-  for (size_t i = 0; i < FOLD_BENCH_NUMPYS; i++) enter(&fold_bench_numpy[i], options, shape, timing, n);
   if (options->verify && *n > 0) FOLD_TRY(judge_first(registry, options, shape, timing, *n, stop));
   if (!*stop) FOLD_TRY(engines[options->engine].race(options, shape, ceiling, timing, *n, stop));
   compare(timing, *n, options->peer);

@@ -8,7 +8,7 @@
  * than its spread is implausible, because it must read as many bytes (ceiling.h).
  *
  * Host subjects are timed by the monotonic clock, with a stated number of threads. They take turns with plain reads of the
- * same inputs and with NumPy, which has a process of its own (bench/host.c).
+ * same inputs (bench/host.c).
  */
 #ifndef FOLD_BENCH_H
 #define FOLD_BENCH_H
@@ -64,12 +64,7 @@ fold_status fold_bench_ready(enum fold_engine engine);
 /* The ceiling over nbytes of device memory, and the best shape of reading. */
 fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, struct fold_ceiling *ceiling, const char **shape);
 
-/* NumPy as a contender of the host's bench, which alone runs it: its sum (prod, max, min) and its dot. */
-enum { FOLD_BENCH_NUMPYS = 2 };
-extern const struct fold_subject fold_bench_numpy[FOLD_BENCH_NUMPYS];
-
-/* Times every selected subject of options->engine that takes the shape; on the host also NumPy. `timing` has room for
- * registry->n + FOLD_BENCH_NUMPYS entries; *n of them are filled. `ceiling` is the GPU's. */
+/* Times every selected subject of options->engine that takes the shape. `timing` has room for registry->n entries; *n of them are filled. `ceiling` is the GPU's. */
 fold_status fold_bench_shape(const struct fold_registry *registry, const struct fold_bench_options *options,
                              const struct fold_bench_shape *shape, const struct fold_ceiling *ceiling,
                              struct fold_timing *timing, size_t *n, const volatile int *stop);

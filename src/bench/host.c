@@ -1,4 +1,4 @@
-/* bench/host.c: times host subjects, NumPy and plain reads in turn over rotating inputs, each run by the monotonic clock.
+/* bench/host.c: times host subjects and plain reads in turn over rotating inputs, each run by the monotonic clock.
  *
  * The pool is twice the last cache, but at least 256 MiB and at most 1 GiB, so that all contenders find their input in memory, or in
  * a cache that is larger. The ceiling is the fastest plain read of a part of the pool, by one thread or by as many as subjects have. On
@@ -19,7 +19,7 @@
 #include "base/list.h"
 #include "bench/rank_bench.h"
 
-enum { ALIGN = FOLD_BENCH_ALIGN, MOST_SLOTS = 1 << 16, READS = 2, REST = 5000 /* us */ };
+enum { ALIGN = FOLD_BENCH_ALIGN, MOST_SLOTS = 1 << 16, READS = 2 };
 enum { READ_BYTES = 16 << 20 }; /* bytes that a read for the ceiling takes: more than the caches of one core hold */
 static const size_t least_pool = (size_t)256 << 20, most_pool = (size_t)1 << 30;
 
@@ -39,23 +39,21 @@ static size_t pool_bytes(void) {
 
 static void close_pool(struct fold_host_pool *pool) {
   if (pool->in) munmap(pool->in, pool->n_bytes);
-  if (pool->fd >= 0) close(pool->fd);
   free(pool->out);
 }
 
 /* The first input is generated and the others are copies of it, because times do not depend on the values. */
 static fold_status open_pool(struct fold_host_pool *pool, const struct fold_bench_options *options,
                              const struct fold_bench_shape *shape) {
-  *pool = (struct fold_host_pool){.fd = -1, .stride = fold_bench_slot_bytes(shape)};
+  *pool = (struct fold_host_pool){.stride = fold_bench_slot_bytes(shape)};
   pool->slots = pool_bytes() / pool->stride + 1;
   if (pool->slots > MOST_SLOTS) pool->slots = MOST_SLOTS;
   pool->n_bytes = pool->slots * pool->stride;
   pool->out = malloc((shape->rows + 1) * sizeof(uint64_t));
-  pool->fd = memfd_create("foldproof-bench", MFD_CLOEXEC);
   void *memory = MAP_FAILED;
   /* Memory is provided when a page is first written; if there is none then, this process would be killed. */
-  if (pool->n_bytes < free_bytes() && pool->out && pool->fd >= 0 && ftruncate(pool->fd, (off_t)pool->n_bytes) == 0)
-    memory = mmap(NULL, pool->n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, pool->fd, 0);
+  if (pool->n_bytes < free_bytes() && pool->out)
+    memory = mmap(NULL, pool->n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     close_pool(pool);
     return fold_error(FOLD_NO_MEMORY, "no memory for %zu bytes of inputs", pool->n_bytes);
@@ -69,7 +67,7 @@ static fold_status open_pool(struct fold_host_pool *pool, const struct fold_benc
   return fold_ok();
 }
 
-/* A contender: a subject, NumPy, or a plain read by one thread or by all. */
+/* A contender: a subject, or a plain read by one thread or by all. */
 struct contender {
   struct fold_timing *timing; /* NULL: it is a plain read */
   unsigned threads;
@@ -82,7 +80,6 @@ struct race {
   const struct fold_bench_options *options;
   const struct fold_bench_shape *shape;
   struct fold_host_pool pool;
-  struct fold_numpy *numpy;
   struct contender *contenders;
   size_t n;
   const volatile int *stop;
@@ -113,19 +110,8 @@ static void read_pool(const struct fold_host_pool *pool, size_t slot, unsigned t
   }
 }
 
-static bool is_numpy(const struct contender *c) {
-  for (size_t i = 0; i < FOLD_BENCH_NUMPYS && c->timing; i++)
-    if (c->timing->subject == &fold_bench_numpy[i]) return true;
-  return false;
-}
-
 static fold_status run_once(struct race *r, struct contender *c, size_t slot, double *seconds) {
   const unsigned char *in = r->pool.in + slot % r->pool.slots * r->pool.stride;
-  if (is_numpy(c)) {
-    size_t results;
-    if (r->options->threads > 1) usleep(REST); /* OpenMP's threads spin for some time on NumPy's cores */
-    return fold_numpy_run(r->numpy, (size_t)(in - r->pool.in), r->stop, seconds, r->pool.out, r->shape->rows, &results);
-  }
   struct fold_call call = fold_bench_call(r->shape, in, r->pool.out);
   call.scratch = c->scratch;
   call.launch.threads = c->threads;
@@ -137,35 +123,6 @@ static fold_status run_once(struct race *r, struct contender *c, size_t slot, do
     read_pool(&r->pool, slot, c->threads);
   *seconds = fold_now() - start;
   return status;
-}
-
-/* Judges NumPy's results against the exact ones. Sums must be within the bound of NumPy's tree, each addition rounded
- * to the dtype: pairwise within pieces of 8192 terms, the pieces in turn (up to NumPy 2.2; later versions take the row
- * as a whole, which is a lower tree). The order of products is not known. */
-static fold_status judge_numpy(struct race *r, struct fold_timing *t) {
-  const struct fold_bench_shape *shape = r->shape;
-  struct fold_case c = {
-      .dtype = shape->dtype, .op = shape->problem->op, .problem = shape->problem, .cols = shape->cols};
-  struct fold_subject numpy = *t->subject;
-  struct fold_truths truths;
-  double seconds;
-  FOLD_TRY(fold_numpy_run(r->numpy, 0, r->stop, &seconds, r->pool.out, shape->rows, &c.rows));
-  if (*r->stop) return fold_ok();
-  numpy.claims = FOLD_CLAIM(FOLD_BOUNDED);
-  if (shape->problem->id == FOLD_ROWS_SUM) numpy.order = "host/numpy";
-  FOLD_TRY(fold_truths_open(&truths, &c, r->pool.in));
-  truths.other = fold_bench_call(shape, r->pool.in, NULL).other;
-  struct fold_evidence evidence = {&numpy, &truths, 0, r->pool.out};
-  fold_judge_evidence(&evidence, "bounded,correctly_rounded", fold_judged_take, &t->judged);
-  fold_truths_close(&truths);
-  return fold_ok();
-}
-
-static fold_status start_numpy(struct race *r, struct fold_timing *t) {
-  FOLD_TRY(fold_numpy_open(r->shape, &r->pool, r->stop, &r->numpy));
-  snprintf(t->judged.note, sizeof t->judged.note, "NumPy %s, 1 thread, a process of its own",
-           fold_numpy_version(r->numpy));
-  return r->options->verify ? judge_numpy(r, t) : fold_ok();
 }
 
 static fold_status start_subject(const struct race *r, struct contender *c) {
@@ -184,7 +141,7 @@ static void start(struct race *r, struct contender *c) {
   double seconds;
   c->seconds = calloc(r->options->iterations, sizeof *c->seconds);
   fold_status status = c->seconds ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for its times");
-  if (t && status.code == FOLD_OK) status = is_numpy(c) ? start_numpy(r, t) : start_subject(r, c);
+  if (t && status.code == FOLD_OK) status = start_subject(r, c);
   c->runs = status.code == FOLD_OK && (!t || fold_judged_may_run(&t->judged));
   if (c->runs) status = run_once(r, c, 1, &seconds); /* the first run is not timed */
   if (status.code == FOLD_OK) return;
@@ -249,7 +206,6 @@ fold_status fold_bench_host_race(const struct fold_bench_options *options, const
     free(r.contenders[k].scratch);
   }
   free(r.contenders);
-  fold_numpy_close(r.numpy);
   close_pool(&r.pool);
   return status;
 }

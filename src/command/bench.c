@@ -98,7 +98,7 @@ static fold_status bench_all(struct bench_command *b, const struct fold_registry
   struct fold_ceiling ceiling;
   FOLD_TRY(measure_ceiling(b, &ceiling));
   b->shapes = (size_t)__builtin_popcount(b->dtypes) * b->n_sizes * b->n_threads;
-  struct fold_timing *timing = calloc(registry->n + FOLD_BENCH_NUMPYS, sizeof *timing);
+  struct fold_timing *timing = calloc(registry->n + 1, sizeof *timing);
   if (timing == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory");
   fold_status status = fold_ok();
   for (int d = 0; d < FOLD_DTYPES; d++)
@@ -128,18 +128,11 @@ static fold_status check_peer(const struct bench_command *b, const struct fold_r
                     b->options.peer, fold_engine_name(b->engine), fold_near_text(&near, meant));
 }
 
-/* Whether the globs match subjects, and --peer is one of them. On the host, NumPy counts as a subject. */
+/* Whether the globs match subjects, and --peer is one of them. */
 static fold_status check_subjects(const struct bench_command *b, const struct fold_registry *registry) {
-  struct fold_selection all = {.subjects = b->options.subjects, .engine = (int)b->engine};
-  struct fold_subject *subjects = calloc(registry->n + FOLD_BENCH_NUMPYS, sizeof *subjects);
-  if (subjects == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory");
-  for (size_t i = 0; i < registry->n; i++) subjects[i] = registry->subjects[i];
-  memcpy(subjects + registry->n, fold_bench_numpy, sizeof fold_bench_numpy);
-  struct fold_registry with_numpy = {.subjects = subjects, .n = registry->n + FOLD_BENCH_NUMPYS};
-  fold_status status = fold_selection_check(&all, &with_numpy);
-  if (status.code == FOLD_OK && b->peer_named) status = check_peer(b, &with_numpy);
-  free(subjects);
-  return status;
+  const struct fold_selection all = {.subjects = b->options.subjects, .engine = (int)b->engine};
+  FOLD_TRY(fold_selection_check(&all, registry));
+  return b->peer_named ? check_peer(b, registry) : fold_ok();
 }
 
 static int bench(struct bench_command *b, char **argv, const struct fold_registry *registry) {

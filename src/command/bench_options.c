@@ -28,8 +28,8 @@ enum { MOST_TERMS = 34, MOST_BYTES = MOST_TERMS + 1 }; /* log2: as many terms of
 
 static const struct argp_option options[] = {
     {"subjects", SUBJECTS, "GLOBS", 0,
-     "only these subjects (CUDA: flat/* and peers; rows/* and peers with --rows; host: all but host/sorted, and "
-     "numpy/sum; collectives: all)",
+     "only these subjects (CUDA: flat/* and peers; rows/* and peers with --rows; host: all but host/sorted; "
+     "collectives: all)",
      1},
     {"n", N, "LIST", 0, "sizes of one row: 1e3,1e6,2^32 (default: the reference study's, 1e3 to 5e8; host: to 1e7)", 1},
     {"rows", ROWS, "R", 0, "rows, with --cols", 1},
@@ -45,8 +45,7 @@ static const struct argp_option options[] = {
     {"peer", PEER, "SUBJECT", 0, "the subject that ratios compare with", 1},
     {"jsonl", JSONL, "FILE", 0, "write a record of each timing", 1},
     {"unverified", UNVERIFIED, NULL, 0, "do not judge before timing; the table says so", 1},
-    {"engine", ENGINE, "ENGINE", 0,
-     "cuda (the default); host, compared with NumPy; mpi or nccl: collectives over ranks", 1},
+    {"engine", ENGINE, "ENGINE", 0, "cuda (the default), host; mpi or nccl: collectives over ranks", 1},
     {"threads", THREADS, "LIST", 0, "with --engine host: numbers of threads (1 and all)", 1},
     {0, 0, 0, 0, "With --engine mpi or nccl (--n: elements of the sums, in all or for each rank):", 2},
     {"what", WHAT, "LIST", 0, "strong, weak (scaling of sharded sums), messages (vectors by length); default: all", 2},
@@ -165,10 +164,10 @@ static const struct argp argp = {
     .children = fold_world_child,
     .args_doc = "[SUBJECT...]",
     .doc =
-        "Time CUDA subjects, host subjects and NumPy, or collectives over ranks, each judged first.\n"
+        "Time CUDA subjects, host subjects, or collectives over ranks, each judged first.\n"
         "\n"
         "Examples:\n"
-        "  foldproof bench --engine host host/numpy numpy/sum -n 1e5\n"
+        "  foldproof bench --engine host host/numpy host/exact -n 1e5\n"
         "  foldproof bench --rows 1000 --cols 1000\n"
         "  foldproof bench --engine nccl --what messages --jsonl times.jsonl\v"
         "On a GPU, times are medians of CUDA events. Inputs of up to 8 MiB run in a CUDA graph of 32 calls, and the "
@@ -176,8 +175,8 @@ static const struct argp argp = {
         "ceiling is a plain read of memory in the same run. thrust/reduce allocates memory and waits in each call: its "
         "times include both, and it cannot run in a graph.\n"
         "\n"
-        "On the host the monotonic clock is read around each call. NumPy runs in a process of its own, on the same "
-        "inputs; all take turns. The ceiling is the fastest plain read of them.\n"
+        "On the host the monotonic clock is read around each call. All take turns on the same inputs. The ceiling is "
+        "the fastest plain read of them.\n"
         "\n"
         "For a collective the time is that of the slowest rank (MPI: by its host's clock). The ranks' own sums, and "
         "the communication, are also timed separately.\n"

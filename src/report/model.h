@@ -82,7 +82,7 @@ struct fold_model_timed {
   const char *type, *subject, *engine, *dtype, *op, *generator, *mode, *setting, *verdict, *peer_name, *note;
   const char *why; /* why it is implausible or noisy */
   double rows, cols, n, bytes, seed;
-  double threads; /* threads of a host subject; NumPy has none */
+  double threads; /* threads of a host subject */
   double workers; /* how many ranks, for a timing in `world` */
   double world;
   double calls; /* how many calls a timed CUDA graph has; 1: timed call by call */
