@@ -69,7 +69,7 @@ def check_numbers():
 def check_names():
     """Every name has its "did you mean"."""
     for meant, *words in [
-        ("verify", "verfy"), ("verify", "help", "verfy"), ("host/kahan", "verify", "host/kahn"), ("host/kahan", "record", "host/kahn"), ("numpy/sum", "bench", "numpy/smu", "--engine", "host"),
+        ("verify", "verfy"), ("verify", "help", "verfy"), ("host/kahan", "verify", "host/kahn"), ("host/kahan", "record", "host/kahn"), ("host/numpy", "bench", "host/numyp", "--engine", "host"),
         ("host/exact", "reveal", "host/exat"), ("host/exact", "certify", "host/exat", "-f", "thirds"), ("replays", "verify", "--claims", "replys"), ("replays", "list", "claims", "--claims", "replys"),
         ("subjects", "list", "subject"), ("mixed", "gen", "mxied", "-n", "3", "-o", "x.npy"), ("mixed", "study", "--generators", "mxied"), ("mixed", "bench", "--generator", "mxied"),
         ("flat/canonical", "order", "flat/cannonical"), ("text", "order", "host/pairwise", "--draw=txt"), ("host", "verify", "--engine", "hots"), ("large", "verify", "--set", "larg"),
