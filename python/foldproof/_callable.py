@@ -14,11 +14,9 @@ from typing import Any, Callable, ContextManager, List, Optional, Tuple
 
 from . import _arrays, _library, _see
 from ._arrays import CPU, CUDA, CUDA_HOST, Lent
-from ._kept import Kept
-from ._late import Late
+from ._process_state import KeptResults, LateWrites, State
 from ._see import Wrong
 from ._signals import Signals
-from ._state import State
 
 _DTYPE_NUMBERS = {1: "f16", 2: "bf16", 3: "f32", 4: "f64", 5: "e4m3", 6: "e5m2"}  # foldproof_guest.h
 _FAILED = 1
@@ -53,7 +51,7 @@ class Guest:
         self.traceback = ""
         self.results: Optional[Tuple[str, bytes]] = None  # of the last run, their dtype and memory, if the harness keeps them
         self.keeps_results = False
-        self.state, self.late = State(), Late()
+        self.state, self.late = State(), LateWrites()
         self.keeps = False  # an earlier run has shown that it keeps its input
         self.stop: List[BaseException] = []  # exceptions to raise in the caller
         self.signals = Signals()
@@ -134,9 +132,9 @@ class Guest:
         self._take(value, call)
         if at_end is not None and self.late.is_written(value, at_end):
             self.state.note("its output, by a thread that wrote to it after the call had returned")
-        made = Kept.of(value)
+        made = KeptResults.of(value)
         del value
-        self.state.kept.note(made, lambda: Kept.of(self._call(lent)))
+        self.state.kept.note(made, lambda: KeptResults.of(self._call(lent)))
         held = [weakref.ref(part) for part in lent]  # an array refers to the memory that it was made of
         lent.clear()
         if any(part() for part in held):

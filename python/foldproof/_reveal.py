@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any, Callable, Dict, List, Optional
 
-from . import _arrays, _library, _lost, _signals
+from . import _arrays, _library, _signals
 from ._callable import Guest
 from ._verify import _name_of, _table, check_callable
 
@@ -101,7 +101,7 @@ def reveal(
         lines.append(line)
         return 0
 
-    with guest.quiet(), _lost.kept(guest.stop, take, guest.run_of), _signals.noted() as guest.signals:
+    with guest.quiet(), _signals.lost_kept(guest.stop, take, guest.run_of), _signals.noted() as guest.signals:
         code = _library.library().foldproof_reveal(ctypes.byref(table), ctypes.byref(options), _library.Take(take), None)
     if guest.stop:
         raise guest.stop[0]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from contextlib import contextmanager
-from typing import Iterator
+from types import FunctionType, MethodType
+from typing import Any, Callable, Iterator, List
 
 
 class Signals:
@@ -18,7 +20,7 @@ class Signals:
         """Whether one has arrived since the last call."""
         try:
             new = os.read(self._arrivals, 1 << 16)
-        except OSError:  # none, or nobody notes them
+        except OSError:  # none, or they are not noted
             return False
         self.numbers += new
         return True
@@ -45,3 +47,23 @@ def noted() -> Iterator[Signals]:
             os.write(former, signals.numbers)
         os.close(to)
         os.close(arrivals)
+
+
+@contextmanager
+def lost_kept(stop: List[BaseException], *callbacks: Callable[..., Any]) -> Iterator[None]:
+    """Appends to `stop` what a handler raises where a callback begins or ends, outside its own `try`: ctypes would print it, go on, and give C a result that
+    was not set."""
+    former = sys.unraisablehook
+
+    def keep(unraisable: Any) -> None:
+        if isinstance(unraisable.object, (FunctionType, MethodType)) and unraisable.object in callbacks:
+            stop.append(unraisable.exc_value)
+        else:
+            former(unraisable)
+
+    sys.unraisablehook = keep
+    try:
+        yield
+    finally:
+        if sys.unraisablehook is keep:
+            sys.unraisablehook = former

@@ -10,7 +10,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union, cast
 
-from . import _arrays, _claims, _data, _fresh, _library, _lost, _replay, _signals, _threads
+from . import _arrays, _claims, _data, _fresh, _library, _replay, _signals, _threads
 from ._callable import Guest
 from ._progress import Progress
 from ._result import LEFT_OUT, Record, Result
@@ -120,7 +120,7 @@ def _run(table: Any, options: Any, guests: List[Guest], each: Callable[[Record],
             stop.append(error)
         return len(stop)
 
-    with guests[0].quiet(), _lost.kept(guests[0].stop, take, *(guest.run_of for guest in guests)), _signals.noted() as signals:
+    with guests[0].quiet(), _signals.lost_kept(guests[0].stop, take, *(guest.run_of for guest in guests)), _signals.noted() as signals:
         for guest in guests:
             guest.signals = signals
         code = _library.library().foldproof_verify(ctypes.byref(table), ctypes.byref(options), _library.Take(take), None)

@@ -170,7 +170,7 @@ struct fold_call {
    * is 0 for rows x cols, contiguous; a subject that takes no strides gets only these. */
   size_t row_stride, col_stride;
   const unsigned char
-      *poison; /* of a judged run on the host: what calls the subject soils the stack (stack_poison.h); else NULL */
+      *poison; /* of a judged run on the host: the caller poisons the stack (stack_poison.h); else NULL */
 };
 
 /* These first bytes of scratch are zero before a run and must be zero after it (counters and flags); the others may hold anything. */

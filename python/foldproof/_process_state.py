@@ -1,22 +1,28 @@
-"""Finds and restores Python's own state that a callable changes and that the harness does not see; it counts for leaves_no_trace."""
+"""What a callable does besides computing and the harness does not see, for leaves_no_trace: Python's own state that it changes, which is restored;
+results that a thread writes to later, or that it keeps."""
 
 from __future__ import annotations
 
+import ctypes
 import decimal
 import gc
 import os
 import signal
 import sys
 import threading
+import time
+import weakref
 from _signal import getsignal  # the signal module's own makes members of enumerations: for nine signals that takes longer than a short run
+from _thread import _count as _threads  # of Python's; threading's own number takes longer, and lacks some
 from functools import lru_cache, partial
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from ._kept import Kept
+from . import _see
 
 _SIGNALS = [getattr(signal, "SIG" + name) for name in ("HUP", "INT", "QUIT", "USR1", "USR2", "PIPE", "ALRM", "TERM", "CHLD")]
 # Memory is not part of it, because other threads of the caller's process take memory too, and Python keeps some for later use.
 _UNSEEN = "memory that its runs keep is not looked at, but for results: a callable has its caller's process"
+Made = Optional["weakref.ref[Any]"]
 Part = Tuple[str, Callable[[], Any], Callable[[Any], Any]]
 
 
@@ -96,6 +102,54 @@ def _name(name: str, before: Any, now: Any) -> str:
     return name + os.fsdecode(min(key for key in {*before, *now} if before.get(key) != now.get(key)))
 
 
+_FEW, _MANY = 4, 256
+_HAVE_BASES = ("numpy", "cupy")  # whose arrays' `base` has their memory; another's may be anything
+_MOST_TIME = 5.0  # seconds: nothing is said about callables that are slower
+
+
+class KeptResults:
+    """Finds callables that keep their results: memory that grows with every run, and that is certainly not that of other threads.
+
+    If each of a few runs in a row made a result that still exists, the run is repeated on the same input until there are very many
+    of them. Before that, a cache returns an old result, a ring of buffers comes round, and garbage is collected; only a callable that
+    keeps all results still has them. A view stands for the array that has its memory.
+    """
+
+    def __init__(self) -> None:
+        self.words = ""
+        self._tried = False
+        self._left: Dict[int, Any] = {}  # by the id of the weak reference, of which an object has only one
+
+    @staticmethod
+    def of(result: Any) -> Made:
+        """A weak reference to a run's result; None if the result cannot have one."""
+        while type(result).__module__.split(".")[0] in _HAVE_BASES and isinstance(result.base, type(result)):
+            result = result.base
+        try:
+            return weakref.ref(result)
+        except TypeError:
+            return None
+
+    def _is_new(self, made: Made) -> bool:
+        if made is None or made() is None or id(made) in self._left:
+            self._left.clear()
+            return False
+        self._left[id(made)] = made
+        return True
+
+    def note(self, made: Made, again: Callable[[], Made]) -> None:
+        """To be called after a run, when we no longer refer to its result. `again` repeats the run."""
+        if self._tried or not self._is_new(made) or len(self._left) < _FEW:
+            return
+        self._tried, end = True, time.monotonic() + _MOST_TIME
+        while len(self._left) < _MANY and time.monotonic() < end and self._is_new(again()):
+            pass
+        gc.collect()
+        if len(self._left) == _MANY and all(made() is not None for made in self._left.values()):
+            self.words = f"it keeps its results: those of {_MANY} runs are all there"
+        self._left.clear()
+
+
 Before = Tuple[int, _Parts, List[Any]]
 
 
@@ -106,7 +160,7 @@ class State:
         self.left = ""
         self.runs = 0
         self.left_at = 0  # the last run that left something changed of what is seen here
-        self.kept = Kept()
+        self.kept = KeptResults()
 
     def before_run(self) -> Before:
         is_main = threading.get_ident() == threading.main_thread().ident
@@ -142,3 +196,44 @@ class State:
             why = f"it left changed: {self.left}" if self.left else self.kept.words
             record.update({"verdict": "refuted", "reason": why} if why else {"reason": _UNSEEN})
         self.left = ""
+
+
+_OF_A_LOOK, _OF_A_CALLABLE = 0.3, 1.0  # seconds, since its threads may never end
+_PAUSE = 0.0005
+_LOOKS, _OF_OTHERS = 3, 0.05  # at threads that were there before: a pool's, maybe, which is not seen to end its work
+
+
+def _bytes_of(value: Any) -> bytes:
+    seen = _see.tight(_see.see(value))
+    return ctypes.string_at(seen.at, seen.nbytes) if seen.nbytes else b""
+
+
+class LateWrites:
+    """For one callable with results in host memory: finds results that a thread writes to after the call has returned, when the caller reads them."""
+
+    def __init__(self) -> None:
+        self._before = 0
+        self._for_others = False  # the wait is for threads that were there before
+        self._seconds = 0.0  # that were waited
+        self._others = 0  # how often others' threads were waited for
+
+    def begin_run(self) -> None:
+        self._before = _threads()
+
+    def end_run(self, value: Any) -> Optional[bytes]:
+        """The results' bytes, if a thread that may write to them is there and may be waited for."""
+        now = _threads()
+        self._for_others = now <= self._before
+        waits = now > 0 and (not self._for_others or self._others < _LOOKS)
+        return _bytes_of(value) if waits and self._seconds < _OF_A_CALLABLE else None
+
+    def is_written(self, value: Any, before: bytes) -> bool:
+        """Waits for the run's threads, or a moment for others, and tells whether the results have changed."""
+        self._others += self._for_others
+        begun = now = time.monotonic()
+        end = begun + min(_OF_OTHERS if self._for_others else _OF_A_LOOK, _OF_A_CALLABLE - self._seconds)
+        while now < end and (self._for_others or _threads() > self._before):
+            time.sleep(_PAUSE)
+            now = time.monotonic()
+        self._seconds += now - begun
+        return _bytes_of(value) != before
