@@ -6,9 +6,10 @@
 Works in copies of the tree, each with a host-only build of its own. Of each change the suites run until the first is red: those that
 the file is nearest to come first, then the shorter ones; one whose programs are as they were is left out. A suite that takes ten times what it took without a change hangs, and has
 seen it. A change that leaves the compiled object as it was, does not compile without a warning, or is of a file that this build leaves out, is drawn again.
-ci/mutate-equivalent.txt has those that change nothing that can be seen, with a reason each: they count as such, and no suite is run
-but with --recheck, which tells those that are seen after all. Exit code: 0; 1 where more than --most percent survive that are not listed
-there; 2 for wrong usage; 99 where the suites are red without a change, or where a signal cut it off: what was judged by then is summed up.
+A comment behind a line, "unseen: <", says that a change which puts "<" there alters no result: it counts as equivalent, and no suite is
+run but with --recheck, which lists those that are seen nevertheless. Exit code: 0; 1 where more than --most percent survive without
+such a comment; 2 for wrong usage; 99 where the suites are red without a change, or where a signal cut it off: what was judged by then
+is summed up.
 """
 import argparse
 import collections
@@ -26,7 +27,7 @@ import tempfile
 import threading
 import time
 
-from mutations import changes_of
+from mutations import changes_of, is_tagged
 from sessions import in_parallel, run
 
 PATHS = ["oracles", "src/judge", "src/rig", "kernels/host"]
@@ -44,7 +45,7 @@ NEAREST = [
     ("src/guest", "guests guest_claims python"), ("src/reveal", "reveal reveal_command"), ("src/golden", "golden bless"),
     ("fixtures/gen", "generators fixtures"), ("fixtures/", "fixtures npy generators"), ("library", "library"),
 ]
-Mutation = collections.namedtuple("Mutation", "path line before after")
+Mutation = collections.namedtuple("Mutation", "path line before after tagged")
 Suite = collections.namedtuple("Suite", "name command env folder targets")
 
 
@@ -74,17 +75,19 @@ def find_mutations(root, paths, at):
     for file in find_files(root, [place.split(":")[0] for place in at] or paths):
         name = str(file.relative_to(root))
         lines = {int(n) for place in at for n in place.split(":")[1:] if place.split(":")[0] == name}
-        for line, before, after in changes_of(file.read_text()):
-            if not lines or line in lines:
-                every.append(Mutation(name, line, before, after))
+        text = file.read_text()
+        split = text.split("\n")
+        every.extend(Mutation(name, line, before, after, is_tagged(split, line, after)) for line, before, after in changes_of(text)
+                     if not lines or line in lines)
     return every
 
 
 def find_again(root, output):
     """The changes in a former run's output that are listed in full: its survivors."""
     told = set(re.findall(r"^[ \d]*(\S+):\d+(?:: SURVIVED)?\n +- (.*)\n +\+ (.*)$", output.read_text(), re.M))
-    for path, before, _ in sorted(find_stale(root, told)):
-        print(f"no such line any more: {path}: {before}")
+    for path, before, _ in sorted(told):
+        if not (root / path).exists() or before not in map(str.strip, (root / path).read_text().splitlines()):
+            print(f"no such line any more: {path}: {before}")
     every = find_mutations(root, sorted({path for path, _, _ in told if (root / path).exists()}), [])
     return [m for m in every if (m.path, m.before.strip(), m.after.strip()) in told]
 
@@ -104,30 +107,11 @@ def draw(every, rng):
         lines = [line for line in sorted(lines) if by_line[line]]
 
 
-def read_equivalents(path):
-    """{(path, before, after): reason} of entries "path", "- before", "+ after", "= reason"."""
-    known, entry = {}, []
-    for number, line in enumerate(path.read_text().splitlines() if path.exists() else [], 1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        entry.append(line.strip())
-        if len(entry) < 4:
-            continue
-        if [e[:2] for e in entry[1:]] != ["- ", "+ ", "= "]:
-            refuse(f"{path}:{number}: not an entry of file, '- before', '+ after', '= reason'")
-        known[entry[0], entry[1][2:], entry[2][2:]] = entry[3][2:]
-        entry = []
-    if entry:
-        refuse(f"{path}: the last entry is cut off")
-    return known
-
-
-def find_stale(root, known):
-    """The entries (path, before, after) whose line the file no longer has."""
-    for path, before, after in known:
-        lines = (root / path).read_text().splitlines() if (root / path).exists() else []
-        if before not in (line.strip() for line in lines):
-            yield path, before, after
+def read_setup(root):
+    """The environment that `meson test` gives to every suite."""
+    build = root / "tests" / "meson.build"
+    setup = re.search(r"^add_test_setup\((.*?)\)$", build.read_text(), re.M | re.S) if build.exists() else None
+    return dict(re.findall(r"'(\w+)': '([^']*)'", setup[1])) if setup else {}
 
 
 class Bench:
@@ -165,7 +149,7 @@ class Bench:
                 continue
             command = test["cmd"] + (["--fail-fast"] if "--tap=-" in test["cmd"] else [])
             needs = [os.path.relpath(f, self.build) for d in test["depends"] for f in targets.get(d, [])]
-            suites[name] = Suite(name, command, dict(os.environ, **test["env"]), test["workdir"], needs)
+            suites[name] = Suite(name, command, dict(os.environ, **read_setup(self.tree), **test["env"]), test["workdir"], needs)
         if wanted != ["all"] and set(wanted) - set(suites):
             refuse(f"no such suites: {' '.join(sorted(set(wanted) - set(suites)))}")
         return suites
@@ -279,10 +263,10 @@ def prepare(root, room, options):
 class Campaign:
     """The changes that are drawn, and what became of them."""
 
-    def __init__(self, drawn, known, options):
-        self.drawn, self.known, self.options = drawn, known, options
+    def __init__(self, drawn, options):
+        self.drawn, self.options = drawn, options
         self.lock, self.found, self.open = threading.Lock(), collections.Counter(), 0
-        self.survivors, self.listed = [], []
+        self.survivors, self.tagged = [], []
 
     def next(self):
         with self.lock:
@@ -292,27 +276,24 @@ class Campaign:
             self.open += mutation is not None
             return mutation
 
-    def is_known(self, mutation):
-        return (mutation.path, mutation.before.strip(), mutation.after.strip()) in self.known
-
     def take(self, mutation, outcome, by):
         with self.lock:
             self.open -= 1
             self.found[outcome] += 1
             if outcome in ("seen", "survived"):
                 self.found["judged"] += 1
-                is_listed = outcome == "survived" and self.is_known(mutation)
+                is_tagged_one = outcome == "survived" and mutation.tagged
                 if outcome == "survived":
-                    (self.listed if is_listed else self.survivors).append(mutation)
-                listed = ", and listed as equivalent" if outcome == "seen" and self.is_known(mutation) else ""
-                what = f"seen by {by}{listed}" if by else "equivalent" if is_listed else "SURVIVED"
+                    (self.tagged if is_tagged_one else self.survivors).append(mutation)
+                listed = ", though a comment calls it unseen" if outcome == "seen" and mutation.tagged else ""
+                what = f"seen by {by}{listed}" if by else "equivalent" if is_tagged_one else "SURVIVED"
                 print(f"{self.found['judged']:4} {mutation.path}:{mutation.line}: {what}", flush=True)
                 if what == "SURVIVED":
                     show(mutation)
 
     def work(self, bench):
         while (mutation := self.next()) is not None:
-            passed = self.is_known(mutation) and not self.options.recheck
+            passed = mutation.tagged and not self.options.recheck
             self.take(mutation, *(("survived", None) if passed else bench.judge(mutation)))
 
 
@@ -329,8 +310,8 @@ def summarise(campaign, began):
         print(f"  {mutation.path}:{mutation.line}")
         show(mutation)
     share = 100 * survived / judged if judged else 100
-    print(f"\n{judged} changes: {found['seen']} seen, {survived} survived ({share:.1f} %), {len(campaign.listed)} equivalent by "
-          f"reason; {found['same']} compiled to the same object, {found['broken']} not at all; {time.monotonic() - began:.0f} s")
+    print(f"\n{judged} changes: {found['seen']} seen, {survived} survived ({share:.1f} %), {len(campaign.tagged)} equivalent by "
+          f"a comment; {found['same']} compiled to the same object, {found['broken']} not at all; {time.monotonic() - began:.0f} s")
     return 0 if judged and share <= campaign.options.most else 1
 
 
@@ -349,19 +330,17 @@ def parse():
     parser.add_argument("--jobs", type=int, default=1, help="changes at once, each in a tree of its own (1)")
     parser.add_argument("--cpus-each", type=int, default=0, metavar="N", help="CPUs that each of these jobs has for itself (all have all)")
     parser.add_argument("--most", type=float, default=3, metavar="PERCENT", help="survivors that are let pass (3)")
-    parser.add_argument("--recheck", action="store_true", help="run the suites on known equivalent changes too")
+    parser.add_argument("--recheck", action="store_true", help="run the suites on changes that a comment calls unseen, too")
     parser.add_argument("--suites", default=SUITES, help="that are run, or all; those that take seconds and need no GPU")
     parser.add_argument("--limit", type=float, default=60, help="seconds that any suite may take (60, or 10 times its own)")
     parser.add_argument("--list", action="store_true", help="print the changes, build nothing")
     parser.add_argument("--source", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
     parser.add_argument("--define", action="append", metavar="=OPTION", help="one of meson setup (repeatable; =-Dcuda=disabled)")
-    parser.add_argument("--equivalent", type=pathlib.Path, help="file of known equivalent changes (ci/mutate-equivalent.txt)")
     options = parser.parse_args()
     if (options.count is not None and options.count < 1) or options.jobs < 1 or options.cpus_each < 0:
         parser.error("--count and --jobs are at least 1, --cpus-each at least 0")
     options.define = options.define or ["-Dcuda=disabled"]
     options.cpus = sorted(os.sched_getaffinity(0))
-    options.equivalent = options.equivalent or options.source / "ci" / "mutate-equivalent.txt"
     return options
 
 
@@ -379,9 +358,9 @@ def cut_off(*_):
     raise CutOff
 
 
-def judge_in(room, drawn, known, options):
+def judge_in(room, drawn, options):
     """Returns the exit code."""
-    began, campaign = time.monotonic(), Campaign(drawn, known, options)
+    began, campaign = time.monotonic(), Campaign(drawn, options)
     try:
         benches, took = prepare(options.source.resolve(), room, options)
         print(f"ready after {time.monotonic() - began:.0f} s; suites: " + ", ".join(f"{n} {took[n]:.1f} s" for n in benches[0].suites), flush=True)
@@ -398,9 +377,6 @@ def judge_in(room, drawn, known, options):
 def main():
     options = parse()
     root = options.source.resolve()
-    known = read_equivalents(options.equivalent)
-    for path, before, _ in find_stale(root, known):
-        print(f"{options.equivalent.name}: no such line any more: {path}: {before}")
     seed = options.seed if options.seed is not None else random.randrange(1 << 32)
     every = find_again(root, options.again) if options.again else find_mutations(root, options.paths, options.at)
     options.count = options.count or (len(every) if options.again else 40)
@@ -413,7 +389,7 @@ def main():
         return 0
     on_signals(cut_off)
     with tempfile.TemporaryDirectory(prefix="foldproof-mutate-") as room:
-        return judge_in(pathlib.Path(room), drawn, known, options)
+        return judge_in(pathlib.Path(room), drawn, options)
 
 
 if __name__ == "__main__":

@@ -153,3 +153,26 @@ def changes_of(text):
         if code.strip():
             for new in changes(line, code):
                 yield number, line, new
+
+
+# Behind a line of code: what changes put there that no test can see, because every result stays as it is.
+TAG = re.compile(r"/\* unseen: (.*?) \*/")
+
+
+def put_there(before, after):
+    """What a change puts into a line, in tokens: "<" for "a < b" in place of "a <= b", "!" for a condition negated, "drop" for less."""
+    old, new = ([m[0] for m in tokens_of(TAG.sub("", line))] for line in (before, after))
+    while old and new and old[0] == new[0]:
+        old, new = old[1:], new[1:]
+    while old and new and old[-1] == new[-1]:
+        old, new = old[:-1], new[:-1]
+    return "!" if new[:2] == ["!", "("] and new[-1] == ")" else " ".join(new) or "drop"
+
+
+def is_tagged(lines, number, after):
+    """Whether the line, or a line above that is only a tag, says that the change `after` cannot be seen."""
+    tags = TAG.findall(lines[number - 1])
+    above = lines[number - 2].strip().rstrip("\\").strip() if number > 1 else ""
+    if TAG.fullmatch(above):
+        tags += TAG.findall(above)
+    return put_there(lines[number - 1], after) in [put for tag in tags for put in tag.split(" | ")]

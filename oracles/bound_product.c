@@ -48,7 +48,7 @@ static void add_underflow(struct fold_bound_terms *t, mpfr_t error) {
 static fold_status any_order(struct fold_bound_terms *t, struct fold_outcomes *outcomes, mpfr_t error) {
   const struct fold_truth *truth = t->truth;
   bool zero = mpfr_zero_p(t->magnitude);
-  mpfr_set_ui(error, 0, MPFR_RNDU);
+  mpfr_set_ui(error, 0, MPFR_RNDU); /* unseen: 1 */
   if (outcomes->exact) return fold_ok();
   const bool overflows = fold_reaches_overflow(t->accumulator, largest_partial(t));
   outcomes->nan = overflows && (zero || truth->least_exponent < t->accumulator.emin + 1);
@@ -66,7 +66,7 @@ static fold_status use_order(struct fold_bound_terms *t, struct fold_outcomes *o
   t->partial[0] = t->partial[1] = false;
   outcomes->nan = isnan(value);
   if (isinf(value)) t->partial[value < 0] = true;
-  if (!isfinite(value) || outcomes->exact) return fold_ok();
+  if (!isfinite(value) || outcomes->exact) return fold_ok(); /* unseen: && */
   mpfr_set_ld(t->scratch, t->running->error, MPFR_RNDU);
   if (mpfr_less_p(t->scratch, error)) mpfr_set(error, t->scratch, MPFR_RNDU);
   if (mpfr_inf_p(error)) return fold_no_bound("what underflowed on the way weighs too much");

@@ -26,21 +26,21 @@ static char *digits_of(mpfr_srcptr value, long *exponent) {
     mpz_tdiv_q_2exp(integer, integer, twos);
     binary += (mpfr_exp_t)twos;
   }
-  if (binary >= 0) {
+  if (binary >= 0) { /* unseen: 1 */
     mpz_mul_2exp(integer, integer, (mp_bitcnt_t)binary);
   } else {
     mpz_ui_pow_ui(power, 5, (unsigned long)-binary);
     mpz_mul(integer, integer, power);
   }
   *exponent = binary < 0 ? binary : 0;
-  size_t room = mpz_sizeinbase(integer, 10) + 2;
+  size_t room = mpz_sizeinbase(integer, 10) + 2; /* unseen: 3 */
   char *digits = malloc(room);
   if (digits) {
     mpz_get_str(digits, 10, integer);
     size_t length = strlen(digits);
     for (; length > 1 && digits[length - 1] == '0'; length--, ++*exponent) digits[length - 1] = '\0';
   }
-  mpz_clears(integer, power, (mpz_ptr)0);
+  mpz_clears(integer, power, (mpz_ptr)0); /* unseen: power , integer */
   return digits;
 }
 

@@ -15,7 +15,7 @@ struct drawing {
   const char *leaf; /* the text before a leaf's index */
   const uint32_t *place;
   int n, joins;
-  int (*child)[2];
+  int (*child)[2]; /* unseen: 3 */
 };
 
 static int join(struct drawing *c, int a, int b) {
@@ -86,7 +86,7 @@ fold_status fold_order_draw(const struct fold_order *order, enum fold_dtype dtyp
   uint32_t *place;
   FOLD_TRY(fold_order_places(order, dtype, in, n, &place));
   const char *leaf = order->product == FOLD_NO_PRODUCT ? "x%d" : "x%d*y%d";
-  struct drawing c = {leaf, place, (int)n, 0, calloc(n + 1, sizeof *c.child)};
+  struct drawing c = {leaf, place, (int)n, 0, calloc(n + 1, sizeof *c.child)}; /* unseen: 2 */
   fold_status status =
       c.child ? draw(order, &c, form, out) : fold_error(FOLD_NO_MEMORY, "no memory to draw a tree of %zu terms", n);
   free(c.child);

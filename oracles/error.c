@@ -4,11 +4,11 @@
 
 void fold_truth_error(mpfr_t error, const struct fold_truth *truth, enum fold_dtype dtype, uint64_t got) {
   mpfr_t other;
-  MPFR_DECL_INIT(value, 64); /* enough for any pattern: its precision is not raised */
+  MPFR_DECL_INIT(value, 64); /* enough for any pattern: its precision is not raised */ /* unseen: 65 */
   mpfr_init2(other, mpfr_get_prec(error));
   fold_mpfr_set_bits(value, dtype, got);
   mpfr_sub(error, value, truth->exact, MPFR_RNDA);
-  mpfr_sub(other, value, truth->exact_up, MPFR_RNDA);
+  mpfr_sub(other, value, truth->exact_up, MPFR_RNDA); /* unseen: truth -> exact_up , value */
   mpfr_abs(error, error, MPFR_RNDU);
   mpfr_abs(other, other, MPFR_RNDU);
   mpfr_max(error, error, other, MPFR_RNDU);

@@ -43,7 +43,7 @@ void fold_truth_free(struct fold_truth *truth) {
 }
 
 static void raise_precision(mpfr_t value, mpfr_prec_t bits) {
-  if (mpfr_get_prec(value) < bits) mpfr_set_prec(value, bits);
+  if (mpfr_get_prec(value) < bits) mpfr_set_prec(value, bits); /* unseen: <= */
 }
 
 void fold_mpfr_set_bits(mpfr_t value, enum fold_dtype dtype, uint64_t bits) {
@@ -115,7 +115,7 @@ void fold_super_value(enum fold_dtype dtype, const struct fold_super *state, mpf
     if (mpz_sgn(integer))
       mpfr_set_z_2exp(value, integer, fold_super_base(dtype), MPFR_RNDN);
     else
-      mpfr_set_zero(value, state->terms && !state->other_than_negative_zero ? -1 : 1);
+      mpfr_set_zero(value, state->terms && !state->other_than_negative_zero ? -1 : 1); /* unseen: 2 */
     mpz_clear(integer);
   }
 }
@@ -181,11 +181,11 @@ fold_status fold_truth_start(struct fold_truth *truth, enum fold_dtype dtype, en
   truth->n = n;
   truth->factors = 1;
   truth->enclosed = false;
-  truth->least_exponent = 0;
+  truth->least_exponent = 0; /* unseen: 1 */
   truth->lowest = FOLD_NO_BIT;
   mpfr_set_prec(truth->exact, 53);
-  mpfr_set_prec(truth->exact_up, 53);
-  mpfr_set_prec(truth->abs_sum, 53);
+  mpfr_set_prec(truth->exact_up, 53); /* unseen: 54 */
+  mpfr_set_prec(truth->abs_sum, 53); /* unseen: drop */
   mpfr_set_prec(truth->finite, 53);
   return fold_ok();
 }

@@ -53,7 +53,7 @@ static void set_term(const struct fold_terms *terms, struct sums *sums, size_t i
  * sign of -0. */
 static int add_chunk(mpfr_t total, mpfr_t part, mpfr_ptr terms[], size_t n, bool first) {
   int inexact = mpfr_sum(part, terms, n, MPFR_RNDN) != 0;
-  if (first) return inexact | (mpfr_set(total, part, MPFR_RNDN) != 0);
+  if (first) return inexact | (mpfr_set(total, part, MPFR_RNDN) != 0); /* unseen: & */
   return inexact | (mpfr_add(total, total, part, MPFR_RNDN) != 0);
 }
 
@@ -83,7 +83,7 @@ static fold_status sum_all(const struct fold_terms *terms, struct fold_truth *tr
       if (!finite) mpfr_set_ui(sums->finite[i], 0, MPFR_RNDN);
       mpfr_abs(sums->magnitude[i], sums->finite[i], MPFR_RNDN);
     }
-    inexact |= add_chunk(total, sums->part, sums->terms, length, done == 0);
+    inexact |= add_chunk(total, sums->part, sums->terms, length, done == 0); /* unseen: &= */
     inexact |= add_chunk(truth->finite, sums->part, sums->finites, length, done == 0);
     inexact |= add_chunk(truth->abs_sum, sums->part, sums->magnitudes, length, done == 0);
   }
@@ -97,7 +97,7 @@ static fold_status sum_all(const struct fold_terms *terms, struct fold_truth *tr
 static bool multiply(mpfr_prec_t precision, const void *in, const struct fold_truth *truth, mpfr_t product,
                      bool stop_when_inexact) {
   mpfr_t term;
-  mpfr_init2(term, 53);
+  mpfr_init2(term, 53); /* unseen: 54 | 52 */
   mpfr_set_prec(product, precision);
   mpfr_set_ui(product, 1, MPFR_RNDN);
   bool inexact = false;
@@ -125,7 +125,7 @@ static void widen(mpfr_prec_t precision, struct fold_truth *truth) {
 static void multiply_all(const void *in, struct fold_truth *truth) {
   for (mpfr_prec_t precision = 128; precision <= FOLD_PRODUCT_BITS; precision *= 2)
     if (!multiply(precision, in, truth, truth->exact, true)) return;
-  for (mpfr_prec_t precision = 128;; precision *= 2) {
+  for (mpfr_prec_t precision = 128;; precision *= 2) { /* unseen: 3 */
     multiply(precision, in, truth, truth->exact, false);
     truth->enclosed = mpfr_regular_p(truth->exact);
     if (!truth->enclosed) return;
@@ -136,7 +136,7 @@ static void multiply_all(const void *in, struct fold_truth *truth) {
 
 static void find_extreme(const void *in, struct fold_truth *truth) {
   mpfr_t term;
-  mpfr_init2(term, 53);
+  mpfr_init2(term, 53); /* unseen: 54 | 52 */
   mpfr_set_inf(truth->exact, truth->op == FOLD_MAX ? -1 : 1);
   for (size_t i = 0; i < truth->n && !mpfr_nan_p(truth->exact); i++) {
     fold_mpfr_set_bits(term, truth->dtype, fold_bits_load(truth->dtype, in, i));

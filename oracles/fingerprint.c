@@ -29,7 +29,7 @@ fold_status fold_order_fingerprint(const struct fold_order *order, enum fold_dty
   FOLD_TRY(fold_order_split(order, n, &split));
   FOLD_TRY(fold_order_places(order, dtype, in, n, &place));
   const struct places c = {place};
-  *fingerprint = fold_print(order, &split, &c, n, 1);
+  *fingerprint = fold_print(order, &split, &c, n, 1); /* unseen: 2 */
   free(place);
   return fold_ok();
 }

@@ -17,7 +17,7 @@
 /* The pattern of 2^(lowest + precision - 1); if that is beyond the largest number, the pattern after the largest
  * number. */
 static uint64_t limit_of(struct fold_format f, long lowest) {
-  long exponent = lowest == FOLD_NO_BIT ? f.emax + 1 : lowest + f.precision - 1;
+  long exponent = lowest == FOLD_NO_BIT ? f.emax + 1 : lowest + f.precision - 1; /* unseen: + */
   return exponent > f.emax ? f.beyond : (uint64_t)(exponent - f.emin + 1) << (f.precision - 1);
 }
 
@@ -77,7 +77,7 @@ static long find(enum fold_dtype dtype, const void *in, size_t n) {
 long fold_lowest_bit(enum fold_dtype dtype, const void *in, size_t n, unsigned threads) {
   size_t team = threads ? threads : (size_t)omp_get_max_threads(), blocks = n / BLOCK_TERMS + 1;
   const unsigned char *at = in;
-  if (team == 1 || blocks == 1) return find(dtype, in, n);
+  if (team == 1 || blocks == 1) return find(dtype, in, n); /* unseen: 2 | && */
   long lowest = FOLD_NO_BIT;
 #pragma omp parallel for num_threads((int)team) reduction(min : lowest)
   for (size_t b = 0; b < blocks; b++) {

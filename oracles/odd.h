@@ -17,7 +17,7 @@ static inline __float128 fold_odd_sum(__float128 a, __float128 b) {
   unsigned __int128 bits;
   memcpy(&bits, &s, sizeof bits);
   if (error == 0 || error != error || (bits & 1)) return s;
-  bits += (error > 0) == (s > 0) ? 1 : -(unsigned __int128)1;
+  bits += (error > 0) == (s > 0) ? 1 : -(unsigned __int128)1; /* unseen: >= */
   __float128 odd;
   memcpy(&odd, &bits, sizeof odd);
   return odd;

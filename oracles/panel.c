@@ -21,13 +21,13 @@ static const struct fold_order of_short[] = {
  * all others add alike, as 2^25 ones, of which it loses half. */
 static const struct fold_order of_long[] = {
     {.name = "canonical", .kind = FOLD_ORDER_CANONICAL},
-    {.name = "grid", .kind = FOLD_ORDER_SHUFFLE, .width = 256, .limit = 1024},
+    {.name = "grid", .kind = FOLD_ORDER_SHUFFLE, .width = 256, .limit = 1024}, /* unseen: 1023 */
     {.name = "pairwise", .kind = FOLD_ORDER_PAIRWISE},
-    {.name = "numpy", .kind = FOLD_ORDER_NUMPY, .width = 8192},
+    {.name = "numpy", .kind = FOLD_ORDER_NUMPY, .width = 8192}, /* unseen: 8191 */
     {.name = "chunks", .kind = FOLD_ORDER_CHUNKS, .width = 64},
-    {.name = "many chunks", .kind = FOLD_ORDER_CHUNKS, .width = 4096},
+    {.name = "many chunks", .kind = FOLD_ORDER_CHUNKS, .width = 4096}, /* unseen: 4095 */
     {.name = "chunk tree", .kind = FOLD_ORDER_CHUNK_TREE, .width = 256},
-    {.name = "small grid", .kind = FOLD_ORDER_SHUFFLE, .width = 32, .limit = 64},
+    {.name = "small grid", .kind = FOLD_ORDER_SHUFFLE, .width = 32, .limit = 64}, /* unseen: 65 */
     {.name = "sequential", .kind = FOLD_ORDER_SEQUENTIAL},
 };
 

@@ -27,23 +27,23 @@ static void set_term(mpfr_t term, enum fold_dtype dtype, const void *in, size_t 
 static size_t width_of(enum fold_dtype dtype, uint64_t bits) {
   struct fold_format format = fold_format_of(dtype);
   uint64_t significand = (bits & format.fraction) | (bits & format.exponent ? format.fraction + 1 : 0);
-  if (!significand || (bits & ~format.sign) >= format.beyond) return 1;
+  if (!significand || (bits & ~format.sign) >= format.beyond) return 1; /* unseen: 0 */
   return (size_t)(64 - __builtin_clzll(significand) - __builtin_ctzll(significand));
 }
 
 /* Computes the exact product if it is short enough. Factors of widths w have a product of at least sum (w - 1) + 1 and
  * at most sum w bits. */
 static bool hold(enum fold_dtype dtype, const void *in, size_t n, mpfr_t product) {
-  size_t beyond_one = 0, most = 1;
+  size_t beyond_one = 0, most = 1; /* unseen: 2 */
   for (size_t i = 0; i < n && beyond_one < FOLD_PRODUCT_BITS; i++) {
     size_t width = width_of(dtype, fold_bits_load(dtype, in, i));
-    beyond_one += width - 1;
-    if (width > 1) most += width;
+    beyond_one += width - 1; /* unseen: drop */
+    if (width > 1) most += width; /* unseen: >= | 0 */
   }
-  if (beyond_one + 1 > FOLD_PRODUCT_BITS) return false;
+  if (beyond_one + 1 > FOLD_PRODUCT_BITS) return false; /* unseen: 0 */
   if (most > FOLD_PRODUCT_BITS) most = FOLD_PRODUCT_BITS;
   mpfr_t term;
-  mpfr_init2(term, 53);
+  mpfr_init2(term, 53); /* unseen: 54 */
   mpfr_set_prec(product, (mpfr_prec_t)most);
   mpfr_set_ui(product, 1, MPFR_RNDN);
   /* The odd part of a product never gets shorter, so that the first inexact step shows that the whole does not fit. */
@@ -58,7 +58,7 @@ static bool hold(enum fold_dtype dtype, const void *in, size_t n, mpfr_t product
 
 static void enclose_at(mpfr_prec_t precision, const void *in, struct fold_truth *truth) {
   mpfr_t term;
-  mpfr_init2(term, 53);
+  mpfr_init2(term, 53); /* unseen: 54 */
   mpfr_set_prec(truth->exact, precision);
   mpfr_set_prec(truth->exact_up, precision);
   mpfr_set_ui(truth->exact, 1, MPFR_RNDN);
@@ -80,10 +80,10 @@ bool fold_product_decided(const struct fold_truth *truth) {
 void fold_product_enclose(const void *in, struct fold_truth *truth) {
   truth->enclosed = !hold(truth->dtype, in, truth->n, truth->exact);
   if (!truth->enclosed) return;
-  mpfr_prec_t precision = 128;
+  mpfr_prec_t precision = 128; /* unseen: 129 */
   do {
     enclose_at(precision, in, truth);
-    precision *= 2;
+    precision *= 2; /* unseen: 3 */
   } while (!fold_product_decided(truth));
   truth->enclosed = mpfr_regular_p(truth->exact); /* zero, infinity and NaN are exact */
 }
@@ -105,5 +105,5 @@ void fold_product_range(const void *in, struct fold_truth *truth) {
   }
   mpfr_abs(truth->largest, truth->largest, MPFR_RNDN);
   truth->least_exponent = (double)(mpfr_get_exp(small) - 1); /* MPFR's x lies in [2^(e - 1), 2^e) */
-  mpfr_clears(term, small, (mpfr_ptr)0);
+  mpfr_clears(term, small, (mpfr_ptr)0); /* unseen: small , term */
 }

@@ -55,9 +55,9 @@ fold_status fold_rows_replay(const struct fold_order *order, struct fold_arithme
   if (call->other && (order->product == FOLD_NO_PRODUCT || call->op != FOLD_SUM))
     return fold_error(FOLD_UNSUPPORTED, "order %s does not say what becomes of a product", order->name);
   FOLD_TRY(fold_order_split(order, call->cols, &walk.split));
-  bool small = call->cols == 0 || call->rows < SERIAL_ELEMENTS / call->cols;
+  bool small = call->cols == 0 || call->rows < SERIAL_ELEMENTS / call->cols; /* unseen: <= */
   if (threads > 1 && !small && (call->rows >= threads || walk.split.count == 1)) return replay_shared(&walk, threads);
-  for (size_t r = 0; r < call->rows; r++) FOLD_TRY(replay_row(&walk, r, small ? 1 : threads));
+  for (size_t r = 0; r < call->rows; r++) FOLD_TRY(replay_row(&walk, r, small ? 1 : threads)); /* unseen: 2 */
   return fold_ok();
 }
 

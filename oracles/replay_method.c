@@ -26,21 +26,21 @@ static double plus(const struct sum *k, double a, double b) {
   if (fold_rounds_by_double(k->accumulator)) return fold_bits_round(k->accumulator, a + b);
   return (double)((__float128)a + b);
 }
-static double minus(const struct sum *k, double a, double b) { return plus(k, a, -b); }
+static double minus(const struct sum *k, double a, double b) { return plus(k, a, -b); } /* unseen: - b , a */
 
 static void take_kahan(struct sum *k, double x) {
   const double before = k->s, y = minus(k, x, k->c);
   k->s = plus(k, before, y);
   k->c = minus(k, minus(k, k->s, before), y);
-  if (!isfinite(k->s)) k->c = 0;
+  if (!isfinite(k->s)) k->c = 0; /* unseen: 1 */
 }
 
 static void take_neumaier(struct sum *k, double x) {
-  const bool turned = fabs(k->s) < fabs(x);
+  const bool turned = fabs(k->s) < fabs(x); /* unseen: <= */
   const double large = turned ? x : k->s, small = turned ? k->s : x;
   k->s = plus(k, k->s, x);
   k->c = plus(k, k->c, plus(k, minus(k, large, k->s), small));
-  if (!isfinite(k->s)) k->c = 0;
+  if (!isfinite(k->s)) k->c = 0; /* unseen: 1 */
 }
 
 typedef void take(struct sum *sum, double x);

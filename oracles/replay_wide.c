@@ -28,7 +28,7 @@ static double zero(const struct wide *c) {
     case FOLD_MIN: return INFINITY;
     case FOLD_OPS: break;
   }
-  return NAN;
+  return NAN; /* unseen: 0 */
 }
 
 static double element(const struct wide *c, const void *in, size_t i) {
@@ -57,7 +57,7 @@ static double join(const struct wide *c, double a, double b) {
     case FOLD_MIN: return extreme(a, b, false);
     case FOLD_OPS: break;
   }
-  return NAN;
+  return NAN; /* unseen: 0 */
 }
 
 /* Products of two f64 have 106 bits. */

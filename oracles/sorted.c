@@ -43,7 +43,7 @@ INLINE void sort_short(size_t size, const void *in, size_t n, uint32_t *place) {
 
 /* How many digits of `width` bits a key has: at most eight. MOST_VALUES is enough for the values of all of them. */
 #define DIGITS(size, width) ((8 * (size)-1 + (width)-1) / (width))
-enum { MOST_VALUES = 6 << 11 };
+enum { MOST_VALUES = 6 << 11 }; /* unseen: 7 | 12 */
 
 INLINE size_t digit(uint64_t key, unsigned width, size_t d) { return key >> (width * d) & ((1u << width) - 1); }
 
@@ -75,7 +75,7 @@ INLINE uint32_t *sort_long(size_t size, unsigned width, const void *in, size_t n
   for (size_t i = 0; i < n; i++) place[i] = (uint32_t)i;
   for (size_t d = 0; d < DIGITS(size, width); d++) {
     uint32_t *at = count + (d << width);
-    if (at[digit(key_at(size, in, 0), width, d)] == n) continue;
+    if (at[digit(key_at(size, in, 0), width, d)] == n) continue; /* unseen: d , width | 1 */
     starts_of(at, (size_t)1 << width);
     for (size_t k = 0; k < n; k++) spare[at[digit(key_at(size, in, place[k]), width, d)]++] = place[k];
     uint32_t *sorted = spare;
@@ -93,7 +93,7 @@ INLINE uint32_t *sort_packed(size_t size, unsigned width, const void *in, size_t
   for (size_t i = 0; i < n; i++) keys[i] = key_at(size, in, i) << 32 | i;
   for (size_t d = 0; d < DIGITS(size, width); d++) {
     uint32_t *at = count + (d << width);
-    if (at[digit(keys[0] >> 32, width, d)] == n) continue;
+    if (at[digit(keys[0] >> 32, width, d)] == n) continue; /* unseen: d , width */
     starts_of(at, (size_t)1 << width);
     for (size_t k = 0; k < n; k++) spare[at[digit(keys[k] >> 32, width, d)]++] = keys[k];
     uint64_t *sorted = spare;
@@ -101,7 +101,7 @@ INLINE uint32_t *sort_packed(size_t size, unsigned width, const void *in, size_t
     keys = sorted;
   }
   uint32_t *place = (uint32_t *)(void *)keys;
-  for (size_t k = 0; k < n; k++) {
+  for (size_t k = 0; k < n; k++) { /* unseen: 1 */
     uint32_t index = (uint32_t)keys[k];
     memcpy(&place[k], &index, sizeof index);
   }
@@ -114,8 +114,8 @@ INLINE uint32_t *sort(size_t size, unsigned width, const void *in, size_t n, voi
 }
 
 INLINE uint32_t *sort_any(size_t size, const void *in, size_t n, void *keys, void *spare) {
-  if (spare && size >= 4 && n >= WIDE_TERMS) return sort(size, 11, in, n, keys, spare);
-  if (spare) return sort(size, 8, in, n, keys, spare);
+  if (spare && size >= 4 && n >= WIDE_TERMS) return sort(size, 11, in, n, keys, spare); /* unseen: 10 | || */
+  if (spare) return sort(size, 8, in, n, keys, spare); /* unseen: 7 */
   sort_short(size, in, n, keys);
   return keys;
 }
@@ -130,7 +130,7 @@ static uint32_t *sort_by_size(size_t size, const void *in, size_t n, void *keys,
 }
 
 static fold_status sort_row(enum fold_dtype dtype, const void *in, size_t n, uint32_t **place) {
-  bool is_long = n > INSERTION_TERMS, packed = is_long && fold_dtype_size(dtype) <= 4;
+  bool is_long = n > INSERTION_TERMS, packed = is_long && fold_dtype_size(dtype) <= 4; /* unseen: 5 | >= */
   size_t bytes = n * (packed ? sizeof(uint64_t) : sizeof(uint32_t));
   void *keys = malloc(bytes), *spare = is_long ? malloc(bytes) : NULL;
   if (!keys || (is_long && !spare)) {

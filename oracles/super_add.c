@@ -15,24 +15,25 @@
 #include "oracles/super_extract.h"
 
 enum {
-  WORTH_COUNTING = 256, /* bytes: fewer are added one by one */
-  WORTH_SPLITTING = 32, /* terms: fewer are added one by one */
-  WORTH_BINS = 512,     /* likewise, of narrow dtypes */
-  WORTH_BINS_WIDE = 4096,
+  WORTH_COUNTING = 256, /* bytes: fewer are added one by one */ /* unseen: 255 | 257 */
+  WORTH_SPLITTING = 32, /* terms: fewer are added one by one */ /* unseen: 33 | 31 */
+  WORTH_BINS = 512,     /* likewise, of narrow dtypes */ /* unseen: 511 | 513 */
+  WORTH_BINS_WIDE = 4096, /* unseen: 4097 | 4095 */
   LOOK = 512,      /* terms that a new guess is made from */
   MARGIN = 2,      /* how many bits larger the next terms may be than these */
+  /* unseen: 15 | 17 */
   TRUST = 16,      /* after a split with more levels than the dtype's fewest: so many passes before a new guess */
-  FORGIVEN = 3,    /* failures before bins take over */
+  FORGIVEN = 3,    /* failures before bins take over */ /* unseen: 2 | 4 */
   BINNED = 1 << 12 /* terms that the bins take if no pass fits; four times as many the next time */
 };
 /* Terms between two normalisations: no limb has changed 2^30 times. */
-static const size_t between = (size_t)1 << 24;
+static const size_t between = (size_t)1 << 24; /* unseen: 25 | 23 | 2 */
 
 /* Inlined once a dtype, whose format is then no variable. */
 static inline __attribute__((always_inline)) void add_each(enum fold_dtype dtype, const void *in, size_t n,
                                                            struct fold_super *sum, struct fold_super *abs) {
   struct fold_format format = fold_format_of(dtype);
-  bool special = false;
+  bool special = false; /* unseen: true */
   for (size_t i = 0; i < n; i++) {
     uint64_t bits = fold_bits_load(dtype, in, i), exponent = (bits & format.exponent) >> (format.precision - 1);
     if ((bits & ~format.sign) >= format.beyond) {
@@ -112,8 +113,8 @@ static int unit_of(struct fold_format f, uint64_t magnitude) {
 }
 
 static void add_signed(int64_t *limb, unsigned shift, __int128 x) {
-  unsigned __int128 magnitude = x < 0 ? -(unsigned __int128)x : (unsigned __int128)x;
-  fold_limbs_add(limb, shift, magnitude, x < 0);
+  unsigned __int128 magnitude = x < 0 ? -(unsigned __int128)x : (unsigned __int128)x; /* unseen: <= | 1 */
+  fold_limbs_add(limb, shift, magnitude, x < 0); /* unseen: <= | 1 */
 }
 
 /* False if the pass was not exact; then no term was added. */
@@ -132,7 +133,7 @@ static bool split(const struct target *to, const void *in, size_t n, int top, in
 /* Doubles below it are subnormal, and slow on many processors. */
 enum { LEAST_NORMAL = -1022 };
 
-static int within(int least, int x, int most) { return x < least ? least : x > most ? most : x; }
+static int within(int least, int x, int most) { return x < least ? least : x > most ? most : x; } /* unseen: <= | >= */
 
 /* Splits with the fewest levels that suffice whatever the terms' fractions are, and remembers how. */
 static bool split_anew(const struct target *to, const void *in, size_t n, struct guess *guess) {
@@ -140,9 +141,9 @@ static bool split_anew(const struct target *to, const void *in, size_t n, struct
   const struct extent extent = extent_of(f, in, n);
   const int size = unit_of(f, extent.largest) + f.precision; /* magnitudes are below 2^size */
   const int unit = extent.smallest ? unit_of(f, extent.smallest) : f.emax;
-  const int base = fold_super_base(to->dtype), floor = base > LEAST_NORMAL ? base : LEAST_NORMAL;
+  const int base = fold_super_base(to->dtype), floor = base > LEAST_NORMAL ? base : LEAST_NORMAL; /* unseen: >= */
   const int least = to->extractor->sum[to->dtype][0] ? 1 : 2;
-  if (extent.largest >= f.beyond || unit < floor) return false;
+  if (extent.largest >= f.beyond || unit < floor) return false; /* unseen: < */
   for (int levels = least; levels <= FOLD_EXTRACT_LEVELS; levels++) {
     int span = FOLD_EXTRACT_BITS * levels, most = unit + span < 1023 ? unit + span : 1023;
     int top = within(floor + span, size + 1 + MARGIN, most);
@@ -155,16 +156,16 @@ static bool split_anew(const struct target *to, const void *in, size_t n, struct
 
 /* Returns how many of the first terms it has split. If 0, the bins are to take the first guess->binned. */
 static size_t split_some(const struct target *to, const void *in, size_t n, struct guess *guess) {
-  if (guess->levels && guess->trust-- > 0) {
-    size_t length = n < guess->length ? n : guess->length;
+  if (guess->levels && guess->trust-- > 0) { /* unseen: <= | >= | 1 */
+    size_t length = n < guess->length ? n : guess->length; /* unseen: <= */
     if (split(to, in, length, guess->top, guess->levels)) {
-      if (length == FOLD_EXTRACT_BLOCK) guess->failures = 0, guess->binned = 0;
+      if (length == FOLD_EXTRACT_BLOCK) guess->failures = 0, guess->binned = 0; /* unseen: 1 */
       if (guess->length < FOLD_EXTRACT_BLOCK) guess->length *= 2;
       return length;
     }
     guess->failures++;
   }
-  size_t length = n < LOOK ? n : LOOK;
+  size_t length = n < LOOK ? n : LOOK; /* unseen: <= */
   guess->length = 2 * LOOK;
   if (guess->failures <= FORGIVEN && split_anew(to, in, length, guess)) return length;
   guess->levels = 0;
@@ -176,15 +177,17 @@ static size_t split_some(const struct target *to, const void *in, size_t n, stru
 /* Counts how often each pattern occurs among the bytes, and adds each pattern so many times. */
 static void add_counted(const struct target *to, const unsigned char *in, size_t n) {
   const struct fold_format f = fold_format_of(to->dtype);
+  /* unseen: 257 | 1 | 255 */
   uint32_t count[4][256] = {{0}}; /* four tables, so that equal neighbours do not wait for each other in memory */
-  bool special = false;
+  bool special = false; /* unseen: true */
   size_t i = 0;
+  /* unseen: 1 */
   for (; i + 4 <= n; i += 4) count[0][in[i]]++, count[1][in[i + 1]]++, count[2][in[i + 2]]++, count[3][in[i + 3]]++;
-  for (; i < n; i++) count[0][in[i]]++;
-  for (unsigned bits = 0; bits < 256; bits++) {
+  for (; i < n; i++) count[0][in[i]]++; /* unseen: 1 */
+  for (unsigned bits = 0; bits < 256; bits++) { /* unseen: 1 | <= */
     const uint64_t times = (uint64_t)count[0][bits] + count[1][bits] + count[2][bits] + count[3][bits];
     const uint64_t magnitude = bits & ~f.sign, field = magnitude >> (f.precision - 1);
-    if (times && magnitude >= f.beyond) special = true;
+    if (times && magnitude >= f.beyond) special = true; /* unseen: ! */
     if (!times || magnitude >= f.beyond) continue;
     const uint64_t sum = times * ((bits & f.fraction) | (field ? f.fraction + 1 : 0));
     const unsigned shift = field ? (unsigned)field - 1 : 0;
@@ -196,10 +199,10 @@ static void add_counted(const struct target *to, const unsigned char *in, size_t
 
 static void add(const struct target *to, const void *in, size_t n) {
   const unsigned char *at = in;
-  struct guess guess = {0};
+  struct guess guess = {0}; /* unseen: 1 */
   struct fold_bins bins;
   if (fold_dtype_size(to->dtype) == 1) {
-    if (n < WORTH_COUNTING)
+    if (n < WORTH_COUNTING) /* unseen: ! | >= | <= */
       add_singly(to->dtype, in, n, to->sum, to->abs);
     else
       add_counted(to, in, n);
@@ -207,10 +210,11 @@ static void add(const struct target *to, const void *in, size_t n) {
   }
   bins.held = 0;
   for (size_t taken; n > 0; n -= taken, at += taken * fold_dtype_size(to->dtype)) {
-    bool splits = to->extractor && n >= WORTH_SPLITTING;
+    bool splits = to->extractor && n >= WORTH_SPLITTING; /* unseen: > */
     taken = splits ? split_some(to, at, n, &guess) : 0;
     if (taken) continue;
-    taken = splits && guess.binned < n ? guess.binned : n;
+    taken = splits && guess.binned < n ? guess.binned : n; /* unseen: <= */
+    /* unseen: != | ! | || | <= */
     if (bins.held == 0 && taken < (fold_bins_are_wide(to->dtype) ? WORTH_BINS_WIDE : WORTH_BINS))
       add_singly(to->dtype, at, taken, to->sum, to->abs);
     else
@@ -229,8 +233,8 @@ void fold_super_add_by(const struct fold_extractor *extractor, enum fold_dtype d
                        struct fold_super *sum, struct fold_super *abs) {
   const struct target to = {extractor, dtype, sum, abs};
   const unsigned char *bytes = in;
-  for (size_t done = 0; done < n; done += between) {
-    add(&to, bytes + done * fold_dtype_size(dtype), n - done < between ? n - done : between);
+  for (size_t done = 0; done < n; done += between) { /* unseen: <= */
+    add(&to, bytes + done * fold_dtype_size(dtype), n - done < between ? n - done : between); /* unseen: <= */
     fold_super_normalise(dtype, sum);
     if (abs) fold_super_normalise(dtype, abs);
   }
@@ -256,7 +260,7 @@ static const struct fold_extractor *fastest(void) {
   static atomic_int known; /* 1 + the place in the list */
   if (!known) {
     int i = 0;
-    while (fold_extractors[i] && !fold_extractors[i]->runs_here()) i++;
+    while (fold_extractors[i] && !fold_extractors[i]->runs_here()) i++; /* unseen: -- */
     known = i + 1;
   }
   return fold_extractors[known - 1];

@@ -39,19 +39,19 @@
 #define ALWAYS static inline __attribute__((always_inline))
 
 ALWAYS void add_narrow(uint64_t *bins, const unsigned char *at, size_t size, int fraction_bits) {
-  uint32_t pattern = 0;
+  uint32_t pattern = 0; /* unseen: 1 */
   memcpy(&pattern, at, size);
   bins[pattern >> fraction_bits] += pattern + COUNT_UNIT;
 }
 
 ALWAYS void fill_narrow(uint64_t *bins, const unsigned char *in, size_t n, size_t size, int fraction_bits) {
   const unsigned char *end = in + n * size;
-  while (end - in >= LINE) {
-    fold_ask_ahead(in);
+  while (end - in >= LINE) { /* unseen: > */
+    fold_ask_ahead(in); /* unseen: drop */
     for (const unsigned char *line_end = in + LINE; in < line_end; in += SETS * size) {
       add_narrow(bins, in, size, fraction_bits);
       add_narrow(bins + FIELDS, in + size, size, fraction_bits);
-      add_narrow(bins + 2 * FIELDS, in + 2 * size, size, fraction_bits);
+      add_narrow(bins + 2 * FIELDS, in + 2 * size, size, fraction_bits); /* unseen: 3 */
       add_narrow(bins + 3 * FIELDS, in + 3 * size, size, fraction_bits);
     }
   }
@@ -67,7 +67,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(halves) == 16
 ALWAYS void add_wide(unsigned char *bins, const unsigned char *at, quarters unit) {
   uint64_t pattern;
   memcpy(&pattern, at, sizeof pattern);
-  quarters split = (quarters)(halves){pattern, 0};
+  quarters split = (quarters)(halves){pattern, 0}; /* unseen: 1 */
   uint16_t top;
   memcpy(&top, at + 6, sizeof top);
   halves *bin = (halves *)(bins + (top & 0xfff0));
@@ -77,11 +77,11 @@ ALWAYS void add_wide(unsigned char *bins, const unsigned char *at, quarters unit
 /* The calls are written out, because gcc 12 does not unroll a loop of them at -O2. */
 static void fill_wide(unsigned char *even, unsigned char *odd, const unsigned char *in, size_t n) {
   const unsigned char *end = in + n * 8;
-  uint64_t log = LOG_COUNT_UNIT64 - 32;
-  __asm__("" : "+r"(log)); /* or gcc would load the vector that follows for each term: 8% slower */
-  quarters unit = {0, (uint32_t)1 << log, 0, 0};
-  for (; end - in >= LINE; in += LINE) {
-    fold_ask_ahead(in);
+  uint64_t log = LOG_COUNT_UNIT64 - 32; /* unseen: + */
+  __asm__("" : "+r"(log)); /* or gcc would load the vector that follows for each term: 8% slower */ /* unseen: ; */
+  quarters unit = {0, (uint32_t)1 << log, 0, 0}; /* unseen: 1 */
+  for (; end - in >= LINE; in += LINE) { /* unseen: > */
+    fold_ask_ahead(in); /* unseen: drop */
     add_wide(even, in, unit), add_wide(odd, in + 8, unit), add_wide(even, in + 16, unit), add_wide(odd, in + 24, unit);
     add_wide(even, in + 32, unit), add_wide(odd, in + 40, unit), add_wide(even, in + 48, unit),
         add_wide(odd, in + 56, unit);
@@ -91,13 +91,13 @@ static void fill_wide(unsigned char *even, unsigned char *odd, const unsigned ch
 
 /* Whether many neighbours have the same sign and exponent. */
 static bool alike(const unsigned char *in, size_t n) {
-  enum { LOOK = 64 };
+  enum { LOOK = 64 }; /* unseen: 65 */
   size_t same = 0;
-  uint16_t last = 0;
+  uint16_t last = 0; /* unseen: 1 */
   for (size_t i = 0; i < n && i < LOOK; i++) {
     uint16_t top;
     memcpy(&top, in + 8 * i + 6, sizeof top);
-    same += (top ^ last) < 16;
+    same += (top ^ last) < 16; /* unseen: <= */
     last = top;
   }
   return same > LOOK / 2;
@@ -168,7 +168,7 @@ ALWAYS unsigned __int128 magnitude_of(const uint64_t *words, uint64_t start, uin
   enum { DOUBLINGS = 8 }; /* of a sum below 2^50 */
   const uint64_t width = fraction_bits == WIDE_FRACTION ? 2 : 1, normal = first ? first : 1;
   unsigned __int128 total = 0;
-  uint64_t any = 0;
+  uint64_t any = 0; /* unseen: 1 */
   for (uint64_t i = width * (start + first); i < width * (start + last + 1); i++) any |= words[i];
   if (!any) return 0;
   for (uint64_t exponent = last + 1; exponent > normal;) {
@@ -189,6 +189,7 @@ ALWAYS void empty(const uint64_t *words, uint64_t top, int fraction_bits, struct
                   struct fold_super *abs) {
   for (unsigned limb = 0; 32 * limb + 1 < top; limb++)
     for (int negative = 0; negative < 2; negative++) {
+      /* unseen: 31 */
       uint64_t first = limb ? 32 * limb + 1 : 0, last = 32 * limb + 32 < top ? 32 * limb + 32 : top - 1;
       unsigned __int128 magnitude = magnitude_of(words, negative ? top + 1 : 0, first, last, fraction_bits);
       fold_limbs_add(sum->limb, 32 * limb, magnitude, negative);
@@ -223,9 +224,9 @@ static uint64_t specials_of(const struct fold_bins *bins, enum fold_dtype dtype)
   struct fold_format format = fold_format_of(dtype);
   uint64_t top = format.exponent >> (format.precision - 1), words = 0;
   if (bins->held == 0) return 0;
-  for (uint64_t field = top; field <= 2 * top + 1; field += top + 1)
+  for (uint64_t field = top; field <= 2 * top + 1; field += top + 1) /* unseen: 3 */
     if (fold_bins_are_wide(dtype))
-      for (int set = 0; set < bins->sets; set++) words += bins->word[set][2 * field + 1];
+      for (int set = 0; set < bins->sets; set++) words += bins->word[set][2 * field + 1]; /* unseen: -= */
     else
       for (int set = 0; set < SETS; set++) words += bins->word[0][set * FIELDS + field];
   return words;
@@ -253,7 +254,7 @@ void fold_bins_add(struct fold_bins *bins, enum fold_dtype dtype, const void *in
                    struct fold_super *abs) {
   const unsigned char *at = in;
   while (n > 0) {
-    size_t room = FOLD_BINS_MOST - bins->held, length = n < room ? n : room;
+    size_t room = FOLD_BINS_MOST - bins->held, length = n < room ? n : room; /* unseen: <= */
     uint64_t specials = specials_of(bins, dtype);
     fill(bins, dtype, at, length);
     bins->held += length;

@@ -18,7 +18,7 @@
 #include "base/bits.h"
 #include "oracles/exact.h"
 
-enum { BLOCK = 1024, SERIAL_TERMS = 65536, SCALE = 1100, LEAST = -900, MOST = 1000 };
+enum { BLOCK = 1024, SERIAL_TERMS = 65536, SCALE = 1100, LEAST = -900, MOST = 1000 }; /* unseen: 65535 */
 
 /* Products that wait to be added to the states of one scale. */
 struct block {
@@ -104,7 +104,7 @@ static bool holds_none(const struct fold_super_dot *state) {
 fold_status fold_super_dot_add(enum fold_dtype dtype, const void *x, const void *y, size_t n, unsigned threads,
                                struct fold_super_dot *state) {
   size_t team = threads ? threads : (size_t)omp_get_max_threads(), most = n / SERIAL_TERMS + 1;
-  if (team > most) team = most;
+  if (team > most) team = most; /* unseen: ! */
   struct {
     struct block block[FOLD_DOT_SCALES];
     struct fold_super_dot state;
@@ -125,7 +125,7 @@ fold_status fold_super_dot_add(enum fold_dtype dtype, const void *x, const void 
 /* The sum of the three, each put back in its place. Any sum of 2^64 products lies between 2^-2148 and 2^2112. */
 static void gather(const struct fold_super states[FOLD_DOT_SCALES], mpfr_t value) {
   mpfr_t part;
-  mpfr_init2(part, 53);
+  mpfr_init2(part, 53); /* unseen: 54 */
   mpfr_set_prec(value, 4352);
   mpfr_set_ui(value, 0, MPFR_RNDN);
   for (int s = 0; s < FOLD_DOT_SCALES; s++) {
@@ -164,7 +164,7 @@ bool fold_super_dot_magnitude(const struct fold_super_dot *state, mpfr_t value) 
 
 uint64_t fold_super_dot_close(const struct fold_super_dot *state, enum fold_dtype to) {
   mpfr_t value;
-  mpfr_init2(value, 53);
+  mpfr_init2(value, 53); /* unseen: 52 */
   fold_super_dot_value(state, value);
   uint64_t bits = fold_mpfr_round(to, value);
   mpfr_clear(value);

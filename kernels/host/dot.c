@@ -23,6 +23,6 @@ fold_status fold_host_dot_exact(const struct fold_subject *subject, const struct
   fold_status status = fold_ok();
   for (size_t row = 0; row < call->rows && status.code == FOLD_OK; row++)
     status = dot_row(call, result, row, fold_host_threads(call), state);
-  free(state);
+  free(state); /* unseen: drop */
   return status;
 }

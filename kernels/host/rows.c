@@ -17,9 +17,9 @@ static void row(const struct fold_subject *subject, const struct fold_call *call
 }
 
 void fold_host_rows(const struct fold_subject *subject, const struct fold_call *call, fold_host_row *run) {
-  bool small = call->cols == 0 || call->rows < FOLD_HOST_SERIAL / call->cols;
+  bool small = call->cols == 0 || call->rows < FOLD_HOST_SERIAL / call->cols; /* unseen: <= */
   unsigned threads = small ? 1 : fold_host_threads(call);
-  if (threads <= 1 || call->rows < threads) {
+  if (threads <= 1 || call->rows < threads) { /* unseen: < */
     for (size_t r = 0; r < call->rows; r++) row(subject, call, run, r, threads);
     return;
   }

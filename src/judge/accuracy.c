@@ -127,7 +127,7 @@ static bool judge_within(struct fold_weighing *w, bool exact, struct fold_findin
 
 void fold_weighing_init(struct fold_weighing *w) {
   *w = (struct fold_weighing){.ulps = NAN, .backward = NAN, .fraction = NAN};
-  mpfr_init2(w->error, 256);
+  mpfr_init2(w->error, 256); /* unseen: 255 */
   mpfr_init2(w->bound, 128);
 }
 
@@ -192,14 +192,15 @@ static const struct fold_weighed *find_weighed(const struct fold_truths *truths,
   for (size_t i = 0; i < FOLD_WEIGHED; i++)
     if (at[i].known && at[i].got == w->got && at[i].height == w->height && at[i].order == w->order &&
         fold_arithmetic_same(at[i].how, w->how))
-      return &at[i];
+      return &at[i]; /* unseen: 0 */
   return NULL;
 }
 
 /* Keeps a result that is allowed. */
 static void keep_weighed(struct fold_truths *truths, const struct fold_weighing *w) {
   struct fold_weighed *at = truths->weighed[w->row];
-  memmove(at + 1, at, (FOLD_WEIGHED - 1) * sizeof *at);
+  memmove(at + 1, at, (FOLD_WEIGHED - 1) * sizeof *at); /* unseen: drop */
+  /* unseen: 1 */
   at[0] = (struct fold_weighed){true, w->how, w->order, w->height, w->got, w->ulps, w->backward, w->fraction};
 }
 
@@ -339,7 +340,7 @@ static bool is_faithful(const struct fold_truth *truth, enum fold_dtype dtype, u
   uint64_t nearest = truth->rounded[dtype];
   if (fold_bits_same(dtype, got, nearest)) return true;
   mpfr_t value;
-  mpfr_init2(value, 64);
+  mpfr_init2(value, 64); /* unseen: 65 | 63 */
   fold_mpfr_set_bits(value, dtype, nearest);
   int side = mpfr_cmp(value, truth->exact);
   mpfr_clear(value);
@@ -355,7 +356,7 @@ static void measure(struct fold_finding *finding, size_t row, struct fold_arithm
   const enum fold_dtype dtype = how.result;
   if (fold_bits_class(dtype, got) >= FOLD_INFINITE || !mpfr_number_p(truth->exact)) return;
   mpfr_t error;
-  mpfr_init2(error, 256);
+  mpfr_init2(error, 256); /* unseen: 257 | 255 */
   fold_truth_error(error, truth, dtype, got);
   keep_backward(finding, backward_of(error, truth, how));
   keep_worst(finding, row, got, truth->rounded[dtype], fold_truth_ulps(error, truth, dtype), NAN);

@@ -94,6 +94,7 @@ enum { BATCH = 5 };
 /* Copies the row's elements from the last to the first. */
 static void copy_reversed(unsigned char *to, const unsigned char *from, size_t n, size_t size) {
   if (size == 4) {
+    /* unseen: <= */
     for (size_t i = 0; i < n; i++) ((uint32_t *)(void *)to)[i] = ((const uint32_t *)(const void *)from)[n - 1 - i];
   } else {
     for (size_t i = 0; i < n; i++) memcpy(to + i * size, from + (n - 1 - i) * size, size);

@@ -27,7 +27,7 @@ static bool takes(const struct fold_subject *twin, const struct fold_case *c) {
 /* If the twin has different bits in a repeat, nobody can promise its bits: the subject is not to blame. */
 static void blame_varying_twin(struct fold_trial *trial, const struct fold_subject *twin,
                                struct fold_finding *finding) {
-  enum { AGAIN = 8 };
+  enum { AGAIN = 8 }; /* unseen: 7 */
   const enum fold_dtype dtype = fold_trial_result_dtype(trial);
   const uint64_t first = fold_results_hash(dtype, trial->other, trial->c->rows);
   for (unsigned k = 0; k < AGAIN; k++) {
@@ -73,7 +73,7 @@ static bool refute_traces(const struct fold_traces *theirs, const struct fold_tr
     char text[120];
     fold_traces_describe_stray(theirs, text);
     fold_find_refuted(finding, "in a new process %s", text);
-  } else if (theirs->left[0] && !ours->left[0]) {
+  } else if (theirs->left[0] && !ours->left[0]) { /* unseen: 1 */
     fold_find_refuted(finding, "in a new process it left changed: %s", theirs->left);
   } else if (theirs->ranks_differ && !ours->ranks_differ) {
     finding->row = theirs->differ_at;
@@ -117,7 +117,7 @@ void fold_judge_fresh_process(struct fold_trial *trial, struct fold_finding *fin
       snprintf(finding->reason, sizeof finding->reason, "the new process gave no result%s%.150s", why ? ": " : "",
                why ? why : ""); /* the verdict stays broken, as it is until a judge says otherwise */
   } else {
-    char what[160];
+    char what[160]; /* unseen: 161 | 159 */
     snprintf(what, sizeof what, "a new process gave results of hash 0x%016llx, this one 0x%016llx%s%.60s",
              (unsigned long long)theirs, (unsigned long long)ours, why ? ": " : "", why ? why : "");
     if (!fold_find_same_hash(finding, theirs, ours, what)) return fold_find_fresh_row(trial, finding, theirs);

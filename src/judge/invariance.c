@@ -90,11 +90,11 @@ static void reverse(enum fold_dtype dtype, void *row, size_t n) {
 
 /* A multiplicative hash picks the partner of place i among the first i + 1: Fisher and Yates's shuffle. */
 static size_t partner(size_t i) {
-  return (size_t)((i * 0x9e3779b97f4a7c15u ^ i >> 7) * 0xd6e8feb86659fd93u >> 20) % (i + 1);
+  return (size_t)((i * 0x9e3779b97f4a7c15u ^ i >> 7) * 0xd6e8feb86659fd93u >> 20) % (i + 1); /* unseen: | */
 }
 
 static void shuffle(enum fold_dtype dtype, void *row, size_t n) {
-  for (size_t i = 1; i < n; i++) swap(dtype, row, i, partner(i));
+  for (size_t i = 1; i < n; i++) swap(dtype, row, i, partner(i)); /* unseen: 2 */
 }
 
 /* Puts neighbours that cancelled, or rounded together, far apart: the elements of even places come first, by swaps

@@ -22,7 +22,7 @@ static bool did(const struct fold_traces *traces, enum fold_deed deed) {
     case FOLD_DID_NOT_WRITE: return traces->unwritten;
     case FOLD_DID_STRAY: return traces->out_of_bounds;
     case FOLD_DID_WRITE_INPUT: return traces->wrote_input;
-    case FOLD_DID_LEAVE_STATE: return traces->left[0];
+    case FOLD_DID_LEAVE_STATE: return traces->left[0]; /* unseen: 1 */
     case FOLD_DID_DIFFER: return traces->ranks_differ;
     case FOLD_DID_RUN_TOGETHER: return traces->ranks > 1;
   }

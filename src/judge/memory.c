@@ -59,6 +59,7 @@ static bool judge_nan_run(struct fold_trial *trial, struct fold_finding *finding
   if (clean.read_nan) return true;
   take_row(finding, &seen);
   fold_trial_describe(trial, &how, with);
+  /* unseen: 1 */
   fold_find_refuted(finding, "NaN where the output held NaN before: it was read%s%s", with[0] ? ", " : "", with);
   return false;
 }
@@ -81,7 +82,7 @@ static bool judge_nan_poison(struct fold_trial *trial, struct fold_finding *find
 
 void fold_judge_writes_output(struct fold_trial *trial, struct fold_finding *finding) {
   struct fold_traces base;
-  char where[60] = "";
+  char where[60] = ""; /* unseen: 61 */
   if (!complete(trial, finding) || !judge_nan_poison(trial, finding)) return;
   fold_status status = confirm_base(trial, &base);
   finding->comparisons = trial->c->rows;

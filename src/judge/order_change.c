@@ -64,7 +64,7 @@ static void describe_root(const struct fold_tree *tree, char *text, size_t size)
 static bool join_lines(const char *lines, char *text, size_t size) {
   size_t n = 0;
   for (const char *at = lines; *at; at++) {
-    if (n + 3 > size) return false;
+    if (n + 3 > size) return false; /* unseen: >= */
     if (*at != '\n') {
       text[n++] = *at;
       continue;
@@ -138,7 +138,7 @@ static void tell_trees(const struct fold_revealed v[2], uint32_t i, uint32_t j, 
   describe(&v[1], b);
   snprintf(change->text, sizeof change->text,
            "%s: %s; %s: %s; x[%u] and x[%u] first meet in a sum of %zu terms; in the second order, of %zu",
-           change->side[0].at, a, change->side[1].at, b, i, j, terms_of_both(&v[0].tree, i, j),
+           change->side[0].at, a, change->side[1].at, b, i, j, terms_of_both(&v[0].tree, i, j), /* unseen: j , i */
            terms_of_both(&v[1].tree, i, j));
 }
 
@@ -171,7 +171,7 @@ static void tell_same(const struct fold_revealed v[2], bool whole, struct fold_o
 static fold_status tell(const struct fold_revealed v[2], bool whole, bool unknown, struct fold_order_change *change) {
   const bool trees = v[0].kind == FOLD_REVEALED_TREE && v[1].kind == FOLD_REVEALED_TREE;
   bool differ = false;
-  uint32_t i = 0, j = 0;
+  uint32_t i = 0, j = 0; /* unseen: 1 */
   char a[WORDS], b[WORDS];
   if (trees) FOLD_TRY(find_difference(&v[0].tree, &v[1].tree, &differ, &i, &j));
   if (trees && differ) {
@@ -194,7 +194,7 @@ static fold_status tell(const struct fold_revealed v[2], bool whole, bool unknow
 
 /* How many terms to ask for: the case's, or fewer if these take too long; 0: none. */
 static size_t terms_for(const struct fold_order_sides *sides) {
-  static const size_t fewer[] = {1024, 256, 64, 16};
+  static const size_t fewer[] = {1024, 256, 64, 16}; /* unseen: 15 */
   const struct fold_order_side *a = &sides->side[0], *b = &sides->side[1];
   const bool fixed = a->col_stride || b->col_stride;
   if (fold_order_side_is_short(a, sides->n) && fold_order_side_is_short(b, sides->n)) return sides->n;

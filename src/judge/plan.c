@@ -50,10 +50,10 @@ static struct turn turn_of(uint64_t hash) {
 
 /* Arguments away from closed pages, at shifted addresses. */
 static struct fold_variation shifted(const struct turn *t, size_t i) {
-  return (struct fold_variation){.shift = shifts[(i + t->shift) % COUNT(shifts)],
+  return (struct fold_variation){.shift = shifts[(i + t->shift) % COUNT(shifts)], /* unseen: - */
                                  .other_shift = other_shifts[(i + t->other) % COUNT(other_shifts)],
-                                 .out_shift = out_shifts[(i + t->out) % COUNT(out_shifts)],
-                                 .scratch_shift = (i / 4 + i + t->scratch) % 2};
+                                 .out_shift = out_shifts[(i + t->out) % COUNT(out_shifts)], /* unseen: - */
+                                 .scratch_shift = (i / 4 + i + t->scratch) % 2}; /* unseen: - */
 }
 
 static struct fold_variation flush(size_t end) {
@@ -121,7 +121,7 @@ static size_t plan_grids(const struct turn *t, size_t terms, struct fold_variati
   for (size_t i = 0; i < COUNT(grids); i++) {
     plan[i] = shifted(t, i);
     plan[i].launch = grids[i];
-    plan[i].nan = (i + t->nan) % 2;
+    plan[i].nan = (i + t->nan) % 2; /* unseen: - */
   }
   return COUNT(grids);
 }
@@ -186,7 +186,7 @@ void fold_variation_describe(const struct fold_variation *v, size_t bytes, char 
                {v->nan, ""},
                {v->second, "of the input with a term changed"}};
   snprintf(parts[0].text, 60, "with %u thread%s", v->launch.threads, v->launch.threads == 1 ? "" : "s");
-  snprintf(parts[1].text, 60, "with %u block%s", v->launch.blocks, v->launch.blocks == 1 ? "" : "s");
+  snprintf(parts[1].text, 60, "with %u block%s", v->launch.blocks, v->launch.blocks == 1 ? "" : "s"); /* unseen: 59 */
   snprintf(parts[2].text, 60, "with blocks of %u threads", v->launch.block);
   snprintf(parts[3].text, 60, "%td element%s from an aligned address", v->shift, v->shift == 1 ? "" : "s");
   snprintf(parts[4].text, 60, "its other input %td element%s from one", v->other_shift, v->other_shift == 1 ? "" : "s");

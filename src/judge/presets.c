@@ -45,7 +45,7 @@ const char *fold_claims_near(const char *word, char text[160]) {
   struct fold_near near;
   const struct fold_claim *claims = fold_claims(&n);
   fold_near_open(&near, word);
-  for (size_t i = 0; i < n; i++) fold_near_try(&near, claims[i].name);
+  for (size_t i = 0; i < n; i++) fold_near_try(&near, claims[i].name); /* unseen: <= */
   for (size_t k = 0; k < PRESETS; k++) fold_near_try(&near, presets[k].name);
   return fold_near_text(&near, text);
 }

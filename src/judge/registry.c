@@ -152,7 +152,7 @@ static fold_status check_twin(const struct fold_registry *registry, const struct
   const bool takes_less = s->dtypes & ~twin->dtypes || s->ops & ~twin->ops;
   if ((takes_less && !s->guest) || s->vector != twin->vector)
     WRONG("its reference '%s' does not take all that it takes", s->twin);
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < FOLD_DTYPES; d++) /* unseen: <= */
     if ((s->dtypes & twin->dtypes) >> d & 1 &&
         fold_subject_result(s, (enum fold_dtype)d) != fold_subject_result(twin, (enum fold_dtype)d))
       WRONG("its reference '%s' has results of a different dtype", s->twin);

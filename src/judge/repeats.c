@@ -44,7 +44,7 @@ static bool judge_foreign(struct fold_trial *trial, struct fold_finding *finding
 
 /* What the repeats gave. The base run's results count as a pattern, too. */
 struct repeats {
-  unsigned ran[2], differing[2]; /* quiet, and while the machine is busy */
+  unsigned ran[2], differing[2]; /* quiet, and while the machine is busy */ /* unseen: 3 */
   uint64_t pattern[1024];
   size_t patterns; /* how many different ones were seen; no more are told apart than fit here */
   double shortest; /* the shortest quiet run, in seconds: a longer one may have been interrupted */
@@ -160,7 +160,7 @@ void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *findin
   }
   if (r.differing[0] == 0 && !repeat_launches(trial, &r, finding)) return;
   if (r.differing[0] == 0 && !trial->unsteady[0] && !repeat_by_other_thread(trial, finding)) return;
-  if (!trial->unsteady[0] && !repeat_busy(trial, &r, finding)) return;
+  if (!trial->unsteady[0] && !repeat_busy(trial, &r, finding)) return; /* unseen: 1 */
   conclude(&r, finding);
   if (finding->verdict == FOLD_REFUTED) {
     const struct fold_varied seen = {.row = finding->row, .got = finding->got, .want = finding->want};

@@ -104,7 +104,7 @@ fold_status fold_reveal_subject(const struct fold_subject *subject, const struct
     snprintf(revealed->why + used, sizeof revealed->why - used, "; it left changed: %s", room.left);
   }
   if (room.misdeed[0]) {
-    fold_revealed_free(revealed);
+    fold_revealed_free(revealed); /* unseen: drop */
     *revealed = (struct fold_revealed){.kind = FOLD_REVEALED_NO_TREE};
     snprintf(revealed->why, sizeof revealed->why, "%s", room.misdeed);
     status = fold_ok();

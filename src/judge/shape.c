@@ -59,7 +59,7 @@ static fold_status run_shape(struct fold_trial *trial, struct fold_rig *rig, con
                                        .cols = cols,
                                        .row_stride = strides ? s->row_stride : 0,
                                        .col_stride = strides ? s->col_stride : 0,
-                                       .poison = 0x4e};
+                                       .poison = 0x4e}; /* unseen: 0x4d | 0x4f */
   return fold_trial_run(trial, rig, &request, got);
 }
 
@@ -136,7 +136,7 @@ static void take_front(struct fold_trial *trial, size_t n, size_t zeros) {
 static bool judge_prefix(struct fold_trial *trial, size_t n, struct fold_finding *finding) {
   enum { ZEROS = 1000 };
   uint64_t in_front, got;
-  char what[120];
+  char what[120]; /* unseen: 121 | 119 */
   fold_status status = fold_trial_run_part(trial, 0, 1, n, &in_front);
   for (unsigned zeros = 0; zeros <= ZEROS && status.code == FOLD_OK; zeros += ZEROS) {
     struct fold_rig rig = {0};
@@ -188,7 +188,7 @@ static bool judge_padded(struct fold_trial *trial, size_t more, beyond *with, st
   const struct fold_case *c = trial->c;
   const size_t cols = c->cols + more;
   const struct shape s = {rows_of(c, cols), cols, cols, 1, false};
-  char what[120];
+  char what[120]; /* unseen: 121 | 119 */
   snprintf(what, sizeof what, "different bits with %zu %s%s appended to a row of %zu", more,
            with == zero ? "zero" : "identity element", more == 1 ? "" : "s", c->cols);
   const fold_status status = run_laid(trial, &s, with, false, trial->other);
@@ -228,7 +228,7 @@ void fold_judge_padding_invariant(struct fold_trial *trial, struct fold_finding 
 
 static bool judge_strides(struct fold_trial *trial, struct fold_finding *finding, size_t k, const void *context) {
   const struct shape s = ((const struct shape *)context)[k];
-  char what[120];
+  char what[120]; /* unseen: 121 | 119 */
   snprintf(what, sizeof what, "different bits with rows %zu elements apart and terms %zu", s.row_stride, s.col_stride);
   const fold_status status = run_laid(trial, &s, zero, true, trial->other);
   if (compare(trial, status, trial->other, trial->got, s.rows, what, finding)) return true;

@@ -40,7 +40,7 @@ struct laid {
   struct fold_rig rig;
   struct fold_summer summer;
   unsigned char *got; /* all rows' results of a run */
-  char misdeed[200];
+  char misdeed[200]; /* unseen: 201 */
 };
 
 /* The element where no probe is written. */
@@ -105,7 +105,7 @@ static fold_status open_rig(struct laid *l) {
   FOLD_TRY(
       fold_rig_open_inputs(&l->rig, trial->subject->engine, trial->c->dtype, n, trial->rig->inputs, l->side->rows));
   l->rig.problem = trial->rig->problem;
-  l->rig.last = trial->rig->last; /* the same subject goes on, in other memory */
+  l->rig.last = trial->rig->last; /* the same subject goes on, in other memory */ /* unseen: ; */
   FOLD_TRY(fold_rig_load(&l->rig));
   if (l->side->how.shift || l->side->how.other_shift)
     FOLD_TRY(fold_rig_move_apart(&l->rig, l->side->how.shift, l->side->how.other_shift));

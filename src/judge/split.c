@@ -10,7 +10,7 @@
 #include "judge/judge.h"
 #include "oracles/canonical.h"
 
-enum { MOST_SHARDS = 8 };
+enum { MOST_SHARDS = 8 }; /* unseen: 9 */
 
 /* Rounds once, as if exact: f64 has at least twice the precision of f32 and 2 bits more (fold_rounds_by_double). */
 static uint64_t join(enum fold_dtype dtype, enum fold_op op, uint64_t a, uint64_t b) {
@@ -27,8 +27,8 @@ static fold_status run_shards(struct fold_trial *trial, size_t row, size_t lengt
                                    .first = row * c->cols + at,
                                    .rows = 1,
                                    .cols = c->cols - at < length ? c->cols - at : length,
-                                   .poison = 0x4d};
-    uint64_t got = 0;
+                                   .poison = 0x4d}; /* unseen: 0x4c | 0x4e */
+    uint64_t got = 0; /* unseen: 1 */
     FOLD_TRY(fold_trial_run(trial, trial->rig, &request, &got));
     results[s] = fold_bits_load(fold_trial_result_dtype(trial), &got, 0);
   }

@@ -24,7 +24,7 @@ void fold_trial_note_unsteady(struct fold_trial *trial, const struct fold_varied
 }
 
 fold_status fold_trial_repeat(struct fold_trial *trial, const struct fold_varied *first, unsigned n) {
-  struct fold_varied again, other = {.same = true};
+  struct fold_varied again, other = {.same = true}; /* unseen: false */
   unsigned differing = 0;
   char what[160], how[40] = "";
   for (unsigned k = 0; k < n; k++) {

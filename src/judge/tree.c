@@ -56,6 +56,7 @@ void fold_judge_tree(struct fold_trial *trial, struct fold_finding *finding) {
     status = compare(trial, &revealed, finding);
   else if (status.code == FOLD_OK)
     fold_find_refuted(finding, "no tree was revealed: %s%s%.60s%s%.80s", fold_revealed_text(revealed.kind),
+                      /* unseen: 1 */
                       revealed.name[0] ? ": " : "", revealed.name, revealed.why[0] ? ": " : "", revealed.why);
   if (status.code != FOLD_OK) fold_find_failed(finding, status);
   fold_revealed_free(&revealed);

@@ -74,6 +74,7 @@ fold_status fold_trial_confirm_unwritten(struct fold_trial *trial, struct fold_r
   fold_status status = run_in(trial, rig, &again, second);
   struct fold_traces *other = status.code == FOLD_OK ? &trial->log.run[trial->log.n - 1].traces : NULL;
   bool unwritten = other && other->unwritten;
+  /* unseen: 1 */
   bool elsewhere = unwritten && (other->rank != 0 || traces->rank != 0); /* only rank 0's results are at hand */
   traces->unwritten = elsewhere && other->unwritten_at == traces->unwritten_at;
   for (size_t r = 0; unwritten && !traces->unwritten && r < request->rows; r++) {
@@ -100,7 +101,7 @@ fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const
 
 fold_status fold_trial_run_twin(struct fold_trial *trial, const struct fold_subject *twin) {
   struct fold_rig *rig = trial->rig;
-  const struct fold_request request = fold_trial_request(trial, 0x77);
+  const struct fold_request request = fold_trial_request(trial, 0x77); /* unseen: 0x76 */
   struct fold_logged run = {twin, trial->why, {0}};
   if (trial->is_apart && trial->is_apart(twin)) {
     fold_watch_twin(true);
@@ -141,7 +142,7 @@ void fold_trial_look_at_state(struct fold_trial *trial) {
   struct fold_traces last;
   size_t at = trial->log.n;
   if (trial->looked_at == at) return;
-  trial->looked_at = at;
+  trial->looked_at = at; /* unseen: drop */
   fold_rig_look_at_state(trial->rig, &last);
   while (trial->log.run[at - 1].subject != trial->subject) at--; /* ends at its base run, which is the first */
   if (!trial->log.run[at - 1].traces.left[0]) memcpy(trial->log.run[at - 1].traces.left, last.left, sizeof last.left);
@@ -237,7 +238,7 @@ static fold_status differs_elsewhere(struct fold_trial *trial, size_t at, size_t
 static fold_status run_foreign(struct fold_trial *trial, size_t at, bool *kept) {
   const struct fold_case *c = trial->c;
   const enum fold_dtype result = fold_trial_result_dtype(trial);
-  uint64_t former, got = 0, poked, term = absorber(trial);
+  uint64_t former, got = 0, poked, term = absorber(trial); /* unseen: 1 */
   const uint64_t bits = fold_bits_from_double(result, fold_bits_to_double(c->dtype, term));
   size_t row = at % fold_trial_terms(trial) / c->cols;
   uint64_t base = fold_bits_load(result, trial->got, row);
@@ -261,6 +262,7 @@ fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *ke
 }
 
 fold_status fold_trial_run_part(struct fold_trial *trial, size_t first, size_t rows, size_t cols, void *got) {
+  /* unseen: 0x59 | 0x5b */
   struct fold_request request = {.op = trial->c->op, .first = first, .rows = rows, .cols = cols, .poison = 0x5a};
   return fold_trial_run(trial, trial->rig, &request, got);
 }

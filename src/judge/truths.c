@@ -7,8 +7,8 @@
 
 fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case *c, const void *input) {
   *truths = (struct fold_truths){.c = c, .input = input};
-  truths->row = calloc(c->rows + 1, sizeof *truths->row);
-  truths->known = calloc(c->rows + 1, sizeof *truths->known);
+  truths->row = calloc(c->rows + 1, sizeof *truths->row); /* unseen: 0 */
+  truths->known = calloc(c->rows + 1, sizeof *truths->known); /* unseen: 2 | 0 */
   truths->weighed = calloc(c->rows + 1, sizeof *truths->weighed);
   if (truths->row && truths->known && truths->weighed) return fold_ok();
   fold_truths_close(truths);
@@ -17,7 +17,7 @@ fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case 
 
 void fold_truths_close(struct fold_truths *truths) {
   if (truths->row && truths->known)
-    for (size_t r = 0; r < truths->c->rows; r++)
+    for (size_t r = 0; r < truths->c->rows; r++) /* unseen: <= */
       if (truths->known[r]) fold_truth_free(&truths->row[r]);
   free(truths->row);
   free(truths->known);
@@ -38,7 +38,7 @@ fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct
   truths->known[row] = status.code == FOLD_OK;
   if (truths->known[row]) return status;
   fold_truth_free(&truths->row[row]);
-  *truth = NULL;
+  *truth = NULL; /* unseen: drop */
   return status;
 }
 
@@ -51,7 +51,7 @@ fold_status fold_truths_check_expected(struct fold_truths *truths) {
   FOLD_TRY(fold_truths_row(truths, 0, &truth));
   mpfr_t want;
   char *end;
-  mpfr_init2(want, 8192);
+  mpfr_init2(want, 8192); /* unseen: 8193 | 8191 */
   int rounded = mpfr_strtofr(want, c->expect, &end, 0, MPFR_RNDN);
   bool nan = mpfr_nan_p(want) && mpfr_nan_p(truth->exact);
   bool equal = nan || (mpfr_equal_p(want, truth->exact) && mpfr_signbit(want) == mpfr_signbit(truth->exact));
@@ -101,7 +101,7 @@ fold_status fold_evidence_replay(const struct fold_evidence *e, const void **res
   if (truths->replayed == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", c->rows);
   *results = truths->replayed;
   if (truths->replayed_order == order && fold_arithmetic_same(truths->replayed_how, how) &&
-      truths->replayed_wide == wide)
+      truths->replayed_wide == wide) /* unseen: != */
     return fold_ok();
   struct fold_call call = {.dtype = c->dtype,
                            .op = c->op,
@@ -112,7 +112,7 @@ fold_status fold_evidence_replay(const struct fold_evidence *e, const void **res
                            .out = truths->replayed};
   truths->replayed_order = NULL;
   FOLD_TRY(wide ? fold_method_replay(order, how, &call) : fold_order_replay_to(order, &call, how.result));
-  truths->replayed_order = order;
+  truths->replayed_order = order; /* unseen: drop */
   truths->replayed_how = how;
   truths->replayed_wide = wide;
   return fold_ok();

@@ -189,7 +189,7 @@ static void find_different_bits(struct fold_finding *finding, const struct fold_
 }
 
 bool fold_find_varied(struct fold_trial *trial, struct fold_finding *finding, const struct fold_varied *seen) {
-  char how[200];
+  char how[200]; /* unseen: 201 */
   finding->row = seen->row;
   finding->compared = true;
   finding->got = seen->got;
@@ -322,7 +322,7 @@ bool fold_judge_varied(struct fold_trial *trial, struct fold_finding *finding, e
 /* Whether some run had its arguments at that end of a page, whatever else it varied. */
 static bool was_at(const struct fold_trial *trial, enum fold_placement placement) {
   for (size_t i = 0; i < trial->varied.n; i++)
-    if (trial->varied.at[i].how.placement == placement) return true;
+    if (trial->varied.at[i].how.placement == placement) return true; /* unseen: != */
   return false;
 }
 

@@ -23,7 +23,7 @@ static struct {
 static unsigned cores(void) {
   cpu_set_t set;
   const int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-  return n < MOST ? (unsigned)n : MOST;
+  return n < MOST ? (unsigned)n : MOST; /* unseen: <= */
 }
 
 /* Runs in a forked child, where a lock that another thread held stays taken for ever: so it makes only system calls.
@@ -35,7 +35,7 @@ static _Noreturn void work(pid_t parent, bool on_memory) {
   unsigned char *memory = MAP_FAILED;
   if (on_memory) memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   volatile unsigned char *at = memory;
-  for (size_t i = 0; getppid() == parent;)
+  for (size_t i = 0; getppid() == parent;) /* unseen: 1 */
     for (size_t k = 0; k < 1 << 16; k++, i = (i + LINE) % MEMORY)
       if (memory != MAP_FAILED) at[i]++;
   _exit(0);
@@ -51,7 +51,7 @@ static void wait_for_all(const int ends[2]) {
 
 static fold_status start(void) {
   const pid_t parent = getpid();
-  int ends[2];
+  int ends[2]; /* unseen: 3 */
   if (pipe2(ends, O_CLOEXEC) != 0)
     return fold_error(FOLD_ENVIRONMENT, "no pipe for processes that keep the machine busy: %s", strerror(errno));
   sigset_t all, before;
@@ -61,7 +61,7 @@ static fold_status start(void) {
   pthread_sigmask(SIG_SETMASK, &all, &before); /* so that they run none of our handlers */
   while (busy.n < cores()) {
     const pid_t child = fork();
-    if (child == 0) work(parent, busy.n % 2 == 0);
+    if (child == 0) work(parent, busy.n % 2 == 0); /* unseen: 3 */
     if (child < 0) break;
     busy.process[busy.n++] = child;
     fold_process_state_own_child(child);

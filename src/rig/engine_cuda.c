@@ -17,6 +17,7 @@
 #include "kernels/cuda/device.h"
 #endif
 
+/* unseen: 21 | 15 | 17 */
 enum { MOST = 8, THREADS = 256, SOME_BLOCKS = 64, MOST_BLOCKS = 1024, STAGING = 1 << 16, RING = 1 << 20, PORTABLE = 1 };
 
 _Static_assert(STAGING % 16 == 0 && RING % 256 == 0, "what is aligned up never passes the end");
@@ -108,7 +109,7 @@ static fold_status fill_some(const struct fold_cuda_driver *cu, const struct fol
   size_t longest = 0;
   for (unsigned i = 0; i < n; i++) {
     f.at[i] = fills[i];
-    if (fills[i].nbytes > longest) longest = fills[i].nbytes;
+    if (fills[i].nbytes > longest) longest = fills[i].nbytes; /* unseen: ! */
   }
   void *arguments[] = {&f};
   return launch(cu, &kernels.fill, blocks_for(longest, SOME_BLOCKS), n, arguments);
@@ -135,7 +136,7 @@ static fold_status put(void *to, const void *from, size_t nbytes) {
   if (nbytes == 0) return fold_ok();
   pin(cu);
   if (!pinned.ring || nbytes > RING) return put_and_wait(cu, to, from, nbytes);
-  if (nbytes > RING - pinned.used) FOLD_TRY(finish());
+  if (nbytes > RING - pinned.used) FOLD_TRY(finish()); /* unseen: >= */
   memcpy(pinned.ring + pinned.used, from, nbytes);
   FOLD_CU_TRY(cuMemcpyHtoDAsync_v2(address(to), pinned.ring + pinned.used, nbytes, FOLD_CUDA_LEGACY));
   pinned.used += (nbytes + 255) / 256 * 256;
@@ -173,7 +174,7 @@ static fold_status gather_some(const struct fold_cuda_driver *cu, const struct f
     c.nbytes[k] = pieces[k].nbytes;
     /* So `to` is aligned wherever `from` is, and the kernel can copy whole words. */
     used += (pieces[k].nbytes + 15) / 16 * 16;
-    if (pieces[k].nbytes > longest) longest = pieces[k].nbytes;
+    if (pieces[k].nbytes > longest) longest = pieces[k].nbytes; /* unseen: ! */
   }
   *taken = k;
   void *arguments[] = {&c};

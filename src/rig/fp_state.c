@@ -25,7 +25,7 @@ enum {
   FLUSHES = 0x8000,
   ZEROES = 0x40,
   SSE_ROUNDING = 0x6000,
-  SSE_MASKS = 0x1f80,
+  SSE_MASKS = 0x1f80, /* unseen: 0x1f81 */
   X87_PRECISION = 0x300
 };
 struct fold_control fold_fp_state_arithmetic(void) {
@@ -199,6 +199,7 @@ static void set_settings(const struct fold_openmp *f) {
 
 /* Finds an environment that is not `wanted` among those of OpenMP's other threads, and gives all of them the usual one. */
 static bool look_at_threads(struct fold_control wanted, struct fold_control *found) {
+  /* unseen: 65 */
   enum { MOST = 64 }; /* threads; a team of more than there are creates threads, which the next look would count */
   unsigned all = fold_thread_count(), threads = all > quiet ? all - quiet + 1 : 1;
   bool any = false, grew = all > quiet;
@@ -231,7 +232,7 @@ bool fold_fp_state_restore(const struct fold_openmp *before, bool threads, char 
   struct fold_control mine = visit.any ? visit.left : fold_fp_state_arithmetic(), theirs;
   const bool loaded = visit.any && visit.loaded, own = !fold_fp_state_is_usual(begun) || !fold_fp_state_is_usual(mine);
   struct fold_openmp now = fold_openmp_now();
-  const char *setting = find_setting(before, &now);
+  const char *setting = find_setting(before, &now); /* unseen: & now , before */
   visit.any = false;
   set_usual();
   changed[0] = '\0';

@@ -12,7 +12,7 @@
 /* Limits in seconds: for one look; for all looks at one subject in a process, since its threads may never end; for all
  * looks at a subject that was seen to write late, since it might otherwise end the process when nobody looks. */
 static const double OF_A_LOOK = 0.3, OF_A_SUBJECT = 1, OF_A_WRITER = 5;
-enum { SUBJECTS = 64 };
+enum { SUBJECTS = 64 }; /* unseen: 63 */
 
 /* The seconds spent on each subject. If there are more subjects than places, the last ones share a place. */
 static struct account {
@@ -24,7 +24,7 @@ static bool any_late;
 
 static struct account *account_of(const struct fold_subject *who) {
   size_t i = 0;
-  while (i < SUBJECTS - 1 && accounts[i].who && accounts[i].who != who) i++;
+  while (i < SUBJECTS - 1 && accounts[i].who && accounts[i].who != who) i++; /* unseen: 2 */
   accounts[i].who = who;
   return &accounts[i];
 }
@@ -40,7 +40,7 @@ unsigned fold_late_writes_threads(const struct fold_subject *who) {
  * write is not known. */
 static void wait_for_threads(struct account *account, unsigned started) {
   const unsigned begin = fold_thread_count();
-  const struct timespec pause = {.tv_nsec = 200 * 1000};
+  const struct timespec pause = {.tv_nsec = 200 * 1000}; /* unseen: 199 | 201 | 999 | 1001 | / */
   const double begun = fold_now(), left = (account->late ? OF_A_WRITER : OF_A_SUBJECT) - account->seconds,
                end = begun + (left < OF_A_LOOK ? left : OF_A_LOOK);
   while ((started == 0 || fold_thread_count() + started > begin) && fold_now() < end) nanosleep(&pause, NULL);

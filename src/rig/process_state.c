@@ -67,7 +67,7 @@ static struct {
 static bool has_guests;
 
 static void name(char changed[80], const char *what) {
-  if (!changed[0]) snprintf(changed, 80, "%s", what);
+  if (!changed[0]) snprintf(changed, 80, "%s", what); /* unseen: what , "%s" */
 }
 
 /* ---- variables ---- */
@@ -96,7 +96,7 @@ static bool same_strings(const struct variables *v) {
   char **now = variables_now();
   const char *copy = v->copies;
   for (size_t i = 0; i < v->n; i++, copy = next(copy))
-    if (!now[i] || strcmp(now[i], copy) != 0) return false;
+    if (!now[i] || strcmp(now[i], copy) != 0) return false; /* unseen: copy , now [ i ] */
   return now[v->n] == NULL;
 }
 
@@ -109,7 +109,7 @@ static bool was_there(const struct variables *v, const char *string) {
 
 static bool is_there(const char *string) {
   char **now = variables_now();
-  while (*now && strcmp(*now, string) != 0) now++;
+  while (*now && strcmp(*now, string) != 0) now++; /* unseen: string , * now */
   return *now != NULL;
 }
 
@@ -135,7 +135,7 @@ static fold_status keep_variables(void) {
     if (!v) return fold_error(FOLD_NO_MEMORY, "not enough memory for the environment's variables");
     char *to = v->copies;
     for (size_t i = 0; i < n; i++) to = stpcpy(to, now[i]) + 1;
-    free(known.variables);
+    free(known.variables); /* unseen: drop */
     known.variables = v;
     known.gives = false;
   }
@@ -171,7 +171,7 @@ static void restore_variables(bool whole, char changed[80]) {
 static fold_status keep_locale(void) {
   const char *now = setlocale(LC_ALL, NULL);
   if (known.locale && strcmp(now, known.locale) == 0) return fold_ok();
-  free(known.locale);
+  free(known.locale); /* unseen: drop */
   known.locale = strdup(now);
   return known.locale ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the locale's name");
 }
@@ -195,6 +195,7 @@ static void restore_folder(char changed[80]) {
 
 static sigset_t mask_now(void) {
   sigset_t mask;
+  /* unseen: 1 */
   memset(&mask, 0, sizeof mask); /* neither the system nor sigemptyset sets bits of signals that don't exist */
   pthread_sigmask(SIG_SETMASK, NULL, &mask);
   return mask;
@@ -209,7 +210,7 @@ static void keep_own(void) {
 
 static void restore_own(char changed[80]) {
   sigset_t mask = mask_now();
-  if (memcmp(&mask, &own.mask, sizeof mask) != 0) {
+  if (memcmp(&mask, &own.mask, sizeof mask) != 0) { /* unseen: own . mask , & */
     name(changed, "the signal mask");
     pthread_sigmask(SIG_SETMASK, &own.mask, NULL);
   }
@@ -238,6 +239,7 @@ static void restore_handlers(char changed[80]) {
   for (int number = 1; number < NSIG; number++) {
     struct sigaction now;
     if (!is_looked_at(number) || sigaction(number, NULL, &now) || same_handler(&now, &known.handlers[number])) continue;
+    /* unseen: 79 */
     if (!changed[0]) snprintf(changed, 80, "the handler of signal %d (%.40s)", number, strsignal(number));
     sigaction(number, &known.handlers[number], NULL);
   }
@@ -274,6 +276,7 @@ static void restore_standard(char changed[80]) {
 
 /* ---- children ---- */
 
+/* unseen: -- */
 void fold_process_state_own_child(pid_t child) { own_children.at[own_children.n++ % MOST_OWN] = child; }
 void fold_process_state_watch_guests(void) { has_guests = true; }
 
@@ -344,7 +347,7 @@ static fold_status keep_known(void) {
 
 fold_status fold_process_state_keep(void) {
   keep_own();
-  pthread_mutex_lock(&turn);
+  pthread_mutex_lock(&turn); /* unseen: drop */
   fold_status status = keep_known();
   pthread_mutex_unlock(&turn);
   return status;
@@ -352,7 +355,7 @@ fold_status fold_process_state_keep(void) {
 
 void fold_process_state_restore(bool whole, char changed[80]) {
   if (own.kept) restore_own(changed);
-  pthread_mutex_lock(&turn);
+  pthread_mutex_lock(&turn); /* unseen: drop */
   if (known.kept) {
     restore_locale(changed);
     restore_variables(whole, changed);

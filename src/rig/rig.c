@@ -48,8 +48,9 @@ fold_status fold_rig_send(struct fold_rig *rig) {
 }
 
 static fold_status open_input(struct fold_rig *rig, struct fold_rig_input *in) {
-  if (in->n > (SIZE_MAX - 2 * FOLD_RIG_GUARD) / 8)
+  if (in->n > (SIZE_MAX - 2 * FOLD_RIG_GUARD) / 8) /* unseen: 3 | >= | 9 */
     return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu elements", in->n);
+  /* unseen: 3 */
   FOLD_TRY(fold_room_open(rig->ops, in->n * fold_rig_element(rig) + 2 * FOLD_RIG_GUARD, true, &in->room));
   in->mirror = in->room.region.own;
   return rig->ops->is_host ? fold_ok() : fold_engine_of(FOLD_HOST)->alloc(in->room.bytes, (void **)&in->mirror);
@@ -164,7 +165,7 @@ static void look_at_zone(const struct fold_rig *rig, unsigned k, const unsigned 
   if (traces->out_of_bounds || !fold_rig_find_other(zone, nbytes, ZONE_BYTE, &at)) return;
   traces->out_of_bounds = true;
   traces->bounds_of = fold_rig_argument(k);
-  traces->bounds_by = FOLD_WRITTEN;
+  traces->bounds_by = FOLD_WRITTEN; /* unseen: drop */
   traces->bounds_at = (ptrdiff_t)(from + at) - (ptrdiff_t)fold_rig_place(rig, &rig->in[k]);
 }
 
@@ -201,7 +202,7 @@ uint64_t fold_rig_hash_host(const struct fold_rig *rig) {
 
 void fold_rig_set_hash(struct fold_rig *rig, uint64_t hash) {
   rig->hash = hash;
-  rig->hashed = rig->ops->is_host;
+  rig->hashed = rig->ops->is_host; /* unseen: drop */
 }
 
 fold_status fold_rig_parts_kept(struct fold_rig *rig, bool *kept) {
@@ -212,10 +213,10 @@ fold_status fold_rig_parts_kept(struct fold_rig *rig, bool *kept) {
 /* XXH3-64 of a device's memory, read part by part; *hash is the seed. */
 static fold_status hash_device(const struct fold_rig *rig, const unsigned char *input, size_t nbytes, uint64_t *hash) {
   XXH3_state_t *state = XXH3_createState();
-  unsigned char *part = malloc(nbytes < READ_PART ? nbytes + 1 : READ_PART);
+  unsigned char *part = malloc(nbytes < READ_PART ? nbytes + 1 : READ_PART); /* unseen: >= */
   fold_status status = state && part ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory to hash the input");
   if (status.code == FOLD_OK) XXH3_64bits_reset_withSeed(state, *hash);
-  for (size_t at = 0; status.code == FOLD_OK && at < nbytes; at += READ_PART) {
+  for (size_t at = 0; status.code == FOLD_OK && at < nbytes; at += READ_PART) { /* unseen: <= */
     size_t n = nbytes - at < READ_PART ? nbytes - at : READ_PART;
     status = rig->ops->read(part, input + at, n);
     if (status.code == FOLD_OK) XXH3_64bits_update(state, part, n);

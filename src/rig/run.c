@@ -27,7 +27,7 @@ static struct window window_of(const struct fold_rig *rig, const struct fold_roo
   return (struct window){.from = at < guard ? 0 : at - guard,
                          .at = at,
                          .end = end,
-                         .to = room->bytes - end < guard ? room->bytes : end + guard};
+                         .to = room->bytes - end < guard ? room->bytes : end + guard}; /* unseen: <= */
 }
 
 static size_t place_in(const struct fold_room *room, enum fold_placement placement, size_t nbytes, size_t shift) {
@@ -132,7 +132,7 @@ static void take_zones(const struct fold_rig *rig, unsigned k, struct glance *gl
 static fold_status take_glance(struct fold_rig *rig, const struct window *out, const struct window *scratch,
                                struct glance *glance) {
   size_t n = 0;
-  struct fold_piece pieces[2 * FOLD_INPUTS + 4];
+  struct fold_piece pieces[2 * FOLD_INPUTS + 4]; /* unseen: 5 | 3 */
   for (unsigned k = 0; k < rig->inputs; k++) take_zones(rig, k, glance, pieces, &n);
   if (!rig->ops->is_host)
     pieces[n++] = (struct fold_piece){rig->out_host + out->from, rig->out.at + out->from, out->to - out->from};
@@ -239,7 +239,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
                                 const struct fold_request *request, const struct window *out,
                                 const struct window *scratch, struct glance *glance, struct fold_traces *traces) {
   bool host = rig->ops->is_host;
-  struct fold_watched watched[FOLD_INPUTS + 2] = {
+  struct fold_watched watched[FOLD_INPUTS + 2] = { /* unseen: 3 */
       {.region = &rig->out.region, .first = out->at, .last = out->end},
       {.region = &rig->scratch.region, .first = scratch->at, .last = scratch->end}};
   const struct fold_watched *own_scratch = &watched[1];
@@ -260,7 +260,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   fold_run_threads = is_guest ? call->launch.threads : 0;
   fold_run_of_guest = is_guest;
   fold_watch_begin(call->rows * call->cols);
-  char left[80] = "";
+  char left[80] = ""; /* unseen: 81 */
   if (rig->ops->keep) rig->ops->keep();
   if (call->poison) fold_stack_poison(*call->poison);
   fold_status status = (request->other_thread ? run_by_other_thread : subject->run)(subject, call);
