@@ -1,4 +1,4 @@
-/* test_generators_values.c: the generators whose promise is about each element: ranges, classes, distributions.
+/* test_generators_values.c: distributions of those generators whose code does not show them.
  *
  * Statistics of fixed seeds are facts, not chances; their limits are what a sound stream passes with a probability of
  * error below 1e-6 (5 standard deviations; Kolmogorov and Smirnov's 2 exp(-2 k^2) < 1e-6 at k = 2.7), so that a defect,
@@ -70,23 +70,6 @@ Test(generators_values, normal_is_standard_normal) {
     }
 }
 
-/* Box and Muller's formula by libm. draw.h derives 2.5e-11 for the radius (half of the logarithm's), 7e-12 for the
- * sine. */
-Test(generators_values, normal_polynomials_are_log_cos_and_sin) {
-  const uint32_t edges[] = {0,          1,          2,          0x1fffffff, 0x20000000, 0x3fffffff,
-                            0x40000000, 0x5fffffff, 0x60000000, 0x7fffffff, 0x80000000, 0x9fffffff,
-                            0xa0000000, 0xbfffffff, 0xc0000000, 0xdfffffff, 0xe0000000, 0xffffffff};
-  int wrong = 0;
-  for (int i = 0; i < 18 * 18 + 20000; i++) {
-    philox4x32_ctr_t w = fold_draw_words(3, (uint64_t)i, 0);
-    uint32_t a = i < 324 ? edges[i / 18] : w.v[0], b = i < 324 ? edges[i % 18] : w.v[1];
-    double z0, z1, u = (a + 0.5) * 0x1p-32, r = sqrt(-2 * log(u)), t = 2 * M_PI * (b * 0x1p-32);
-    fold_draw_normal(a, b, &z0, &z1);
-    bool close = fabs(z0 - r * cos(t)) <= 1e-10 * r && fabs(z1 - r * sin(t)) <= 1e-10 * r;
-    if (!close) TELL(wrong, "words %08x %08x: %.12g %.12g, want %.12g %.12g", a, b, z0, z1, r * cos(t), r * sin(t));
-  }
-}
-
 Test(generators_values, uniform_is_uniform_in_its_half_open_interval) {
   int wrong = 0;
   for (int d = 0; d < FOLD_E4M3; d++) {
@@ -114,158 +97,6 @@ Test(generators_values, open_ends_stay_open) {
   }
 }
 
-/* Half open in the dtype: from the pattern of the least value to below that of the end. */
-static const double mixed_ends[2][4] = {{1e-6, 1e-4, 0.01, 1}, {1e-3, 1e-1, 1e6, 1e8}};
-
-/* Whether an element is large; `spread` gets the sums of the small and of the large. */
-static bool is_large(enum fold_dtype dtype, double x, double spread[2], int *wrong) {
-  double end[4];
-  for (int e = 0; e < 4; e++)
-    end[e] = fold_bits_to_double(dtype, fold_bits_from_double(dtype, mixed_ends[dtype != FOLD_F16][e]));
-  const bool large = x >= end[2];
-  if (!(x >= end[2 * large] && x < end[2 * large + 1])) TELL(*wrong, "%s: %g", fold_dtype_name(dtype), x);
-  spread[large] += x;
-  return large;
-}
-
-/* The mean of n / 2 uniform numbers varies by width / sqrt(6 n); and a rounding's bias. */
-static void expect_means(enum fold_dtype dtype, const double spread[2], size_t n) {
-  for (int half = 0; half < 2; half++) {
-    const double least = mixed_ends[dtype != FOLD_F16][2 * half], end = mixed_ends[dtype != FOLD_F16][2 * half + 1];
-    const double mean = spread[half] / ((double)n / 2), want = (end + least) / 2;
-    cr_expect(fabs(mean - want) <= 5 * (end - least) / sqrt(6.0 * (double)n) + fold_ulp(dtype, want),
-              "%s: mean %g, want %g", fold_dtype_name(dtype), mean, want);
-  }
-}
-
-/* As the report shuffles: exactly half of each row, anywhere. Of two neighbours both are of one kind in half of the pairs. */
-Test(generators_values, mixed_is_half_large_half_small_shuffled) {
-  enum { COLS = 1000, ROWS = N / COLS };
-  for (int d = 0; d < FOLD_E4M3; d++) {
-    struct fold_source source = source_of("mixed", d, 6, COLS);
-    double *x = values_of(&source, ROWS * COLS), spread[2] = {0, 0}, alike = 0, moved = 0;
-    int wrong = 0;
-    for (size_t row = 0; row < ROWS; row++) {
-      size_t large = 0;
-      for (size_t c = 0; c < COLS; c++) {
-        const bool now = is_large(source.dtype, x[row * COLS + c], spread, &wrong);
-        large += now;
-        if (c % 2) alike += now == (x[row * COLS + c - 1] >= mixed_ends[d != FOLD_F16][2]);
-        if (row) moved += now != (x[(row - 1) * COLS + c] >= mixed_ends[d != FOLD_F16][2]);
-      }
-      cr_expect_eq(large, COLS / 2, "%s row %zu: %zu of %d large", fold_dtype_name(source.dtype), row, large, COLS);
-    }
-    const double pairs = ROWS * COLS / 2, want = pairs * (COLS / 2 - 1) / (COLS - 1.0);
-    cr_expect(fabs(alike - want) <= 5 * sqrt(pairs / 4), "%s: %g of %g pairs alike", fold_dtype_name(source.dtype),
-              alike, pairs);
-    const double places = (ROWS - 1) * COLS;
-    cr_expect(fabs(moved - places / 2) <= 5 * sqrt(places / 4), "%s: %g of %g places change from row to row",
-              fold_dtype_name(source.dtype), moved, places);
-    expect_means(source.dtype, spread, ROWS * COLS);
-    free(x);
-  }
-}
-
-/* The middle of an odd row is either, in half of the rows. */
-Test(generators_values, an_odd_row_of_mixed_has_one_more_of_either) {
-  enum { ROWS = 4000 };
-  for (size_t cols = 1; cols <= 7; cols += 2) {
-    struct fold_source source = source_of("mixed", FOLD_F32, 8, cols);
-    double *x = values_of(&source, ROWS * cols), more = 0;
-    for (size_t row = 0; row < ROWS; row++) {
-      size_t large = 0;
-      for (size_t c = 0; c < cols; c++) large += x[row * cols + c] > 1;
-      cr_expect(large == cols / 2 || large == cols / 2 + 1, "%zu columns: %zu large", cols, large);
-      more += large > cols / 2;
-    }
-    cr_expect(fabs(more - ROWS / 2) <= 5 * sqrt(ROWS / 4), "%zu columns: one more large in %g of %d rows", cols, more,
-              ROWS);
-    free(x);
-  }
-}
-
-Test(generators_values, mixed_pairs_is_one_large_one_small_in_chance_order) {
-  for (int d = 0; d < FOLD_E4M3; d++) {
-    struct fold_source source = source_of("mixed_pairs", d, 6, N);
-    double *x = values_of(&source, N), swapped = 0, spread[2] = {0, 0};
-    int wrong = 0;
-    for (size_t i = 0; i < N; i += 2) {
-      const bool first = is_large(source.dtype, x[i], spread, &wrong);
-      const bool second = is_large(source.dtype, x[i + 1], spread, &wrong);
-      if (first == second) TELL(wrong, "%s pair %zu: %g %g", fold_dtype_name(source.dtype), i / 2, x[i], x[i + 1]);
-      swapped += first;
-    }
-    cr_expect(fabs(swapped - N / 4) <= 2.5 * sqrt(N / 2), "%s: large first in %g of %d pairs",
-              fold_dtype_name(source.dtype), swapped, N / 2);
-    expect_means(source.dtype, spread, N);
-    free(x);
-  }
-}
-
-Test(generators_values, zeros_have_the_signs_of_their_names) {
-  for (int d = 0; d < FOLD_E4M3; d++) {
-    uint64_t sign = fold_format_of((enum fold_dtype)d).sign, negative = 0;
-    struct fold_source plus = source_of("zeros_positive", d, 7, N), minus = source_of("zeros_negative", d, 7, N),
-                       both = source_of("zeros_mixed", d, 7, N);
-    uint64_t *p = patterns_of(&plus, 0, N), *m = patterns_of(&minus, 0, N), *b = patterns_of(&both, 0, N);
-    int wrong = 0;
-    for (size_t i = 0; i < N; i++) {
-      if (p[i] != 0 || m[i] != sign || (b[i] & ~sign) != 0)
-        TELL(wrong, "%s %zu", fold_dtype_name((enum fold_dtype)d), i);
-      negative += b[i] != 0;
-    }
-    cr_expect(fabs((double)negative - N / 2) <= 2.5 * sqrt(N), "%zu of %d negative", (size_t)negative, N);
-    free(p), free(m), free(b);
-  }
-}
-
-Test(generators_values, constant_is_a_tenth_rounded) {
-  const uint64_t tenth[] = {0x2e66, 0x3dcd, 0x3dcccccd, 0x3fb999999999999a};
-  for (int d = 0; d < FOLD_E4M3; d++) {
-    struct fold_source source = source_of("constant", d, 8, N);
-    uint64_t *x = patterns_of(&source, 0, N);
-    int wrong = 0;
-    for (size_t i = 0; i < N; i++)
-      if (x[i] != tenth[d]) TELL(wrong, "%s %zu", fold_dtype_name(source.dtype), i);
-    free(x);
-  }
-}
-
-Test(generators_values, integers_are_even_chances_from_minus_8_to_8) {
-  for (int d = 0; d < FOLD_E4M3; d++) {
-    struct fold_source source = source_of("integers", d, 9, N);
-    double *x = values_of(&source, N);
-    int wrong = 0, count[17] = {0};
-    for (size_t i = 0; i < N; i++) {
-      if (!(fabs(x[i]) <= 8 && x[i] == rint(x[i])))
-        TELL(wrong, "%s %zu: %g", fold_dtype_name(source.dtype), i, x[i]);
-      else
-        count[(int)x[i] + 8]++;
-    }
-    for (int v = 0; v < 17; v++)
-      cr_expect(fabs(count[v] - N / 17.0) <= 5 * sqrt(N / 17.0), "%d: %d times", v - 8, count[v]);
-    free(x);
-  }
-}
-
-/* A power of two in each of the last eight columns: whichever are lost, the sum tells. */
-Test(generators_values, sparse_has_few_integers_and_powers_of_two_at_the_end) {
-  for (int d = 0; d < FOLD_E4M3; d++) {
-    struct fold_source source = source_of("sparse", d, 9, N);
-    double *x = values_of(&source, N);
-    size_t others = 0;
-    for (size_t k = 0; k < 8; k++)
-      cr_expect_eq(x[N - 1 - k], (double)(1 << k), "%zu from the end: %g", k, x[N - 1 - k]);
-    for (size_t i = 0; i < N - 8; i++) {
-      cr_expect(fabs(x[i]) <= 8 && x[i] == rint(x[i]), "%zu: %g", i, x[i]);
-      others += x[i] != 0;
-    }
-    double expected = N / 64.0 * 16 / 17;
-    cr_expect(fabs((double)others - expected) <= 5 * sqrt(expected), "%zu integers", others);
-    free(x);
-  }
-}
-
 Test(generators_values, full_range_has_every_exponent_alike) {
   for (int d = 0; d < FOLD_E4M3; d++) {
     struct fold_source source = source_of("full_range", d, 10, N);
@@ -289,15 +120,6 @@ Test(generators_values, full_range_has_every_exponent_alike) {
                 ones[b]);
     cr_expect(fabs((double)negative - N / 2.0) <= 2.5 * sqrt(N), "%zu negative", negative);
     free(x);
-  }
-}
-
-/* 2^32 terms of the largest stay below 2^emax, in every order. */
-Test(generators_values, full_range_cannot_overflow) {
-  for (int d = FOLD_BF16; d < FOLD_E4M3; d++) {
-    struct fold_format f = fold_format_of((enum fold_dtype)d);
-    int largest = (2 * f.emax - 32 - 1) - f.emax; /* the exponent of the last field */
-    cr_expect(largest + 1 + 32 <= f.emax, "%s: 2^%d", fold_dtype_name((enum fold_dtype)d), largest);
   }
 }
 
