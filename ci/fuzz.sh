@@ -4,7 +4,7 @@
 # Each starts from the samples in tests/fuzz/TARGET/. Findings and corpora are left in build-fuzz/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- npy ini records wire library golden table
+[ $# -gt 0 ] || set -- npy ini records wire library table
 export CC=clang ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 ci/setup.sh build-fuzz -Dcuda=disabled -Dmpi=disabled -Dtests=disabled -Doptimization=1 -Db_sanitize=address,undefined \
   -Db_lundef=false -Dc_args=-fsanitize=fuzzer-no-link

@@ -42,7 +42,7 @@ NEAREST = [
     ("src/judge", "judge memory device rig_world mutants rig command"),
     ("src/rig/world", "rig_world mutants"), ("src/rig/engine_cuda", "engine_cuda cuda_driver"), ("src/rig/engine_opencl", "opencl"), ("src/rig/cuda_driver", "engine_cuda cuda_driver"), ("src/rig", "rig device judge mutants"), ("src/run", "judge command mutants"),
     ("src/command", "command report"), ("src/records", "report command"), ("src/report", "report"), ("src/bench", "bench_figures bench"),
-    ("src/guest", "guests guest_claims python"), ("src/reveal", "reveal reveal_command"), ("src/golden", "golden bless"),
+    ("src/guest", "guests guest_claims python"), ("src/reveal", "reveal reveal_command"), ("src/golden", "golden"),
     ("fixtures/gen", "generators fixtures"), ("fixtures/", "fixtures npy generators"), ("library", "library"),
 ]
 Mutation = collections.namedtuple("Mutation", "path line before after tagged")

@@ -39,8 +39,8 @@ _foldproof_values() {
     --across) words='host,cuda host,mpi mpi,nccl cuda,nccl' ;;
     --generator) words=$(_foldproof_listed generators 'NR > 1') ;;
     --generators) words=$(_foldproof_listed generators 'NR > 1') list=1 ;;
-    --jsonl | --npy | --guest | --output | -o) kind=f ;;
-    --fixture-folder | --golden) kind=d ;;
+    --jsonl | --npy | --guest | --output | -o | --golden) kind=f ;;
+    --fixture-folder) kind=d ;;
     -*) [[ $options == *" $1="* ]] ;; # a number or a text of its own: none
     *) return 1 ;;
   esac

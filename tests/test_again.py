@@ -120,7 +120,7 @@ def check_recorded(folder):
         _, said = run("compare", "honest", "l", cwd=folder, code=1)
         expect(rf"^DIFFERS: liar/{subject} on host: .* l:3 has 0x\w+ \((out of bounds|wrote to its input|left its process changed)\)", said)
     for words in ("--jsonl", "l2"), ("--golden", "kept"):  # where no judgement tells it, the command does
-        run("record", "--guest", "./liars.so", "-s", "liar/crashes", "-f", "normal/f32/sum/1x33/seed1", "--golden", "kept", "--bless", "--dirty", cwd=folder, code=0)
+        run("record", "--guest", "./liars.so", "-s", "liar/crashes", "-f", "normal/f32/sum/1x33/seed1", "--golden", "kept", "--bless", cwd=folder, code=0)
         _, said = run("record", "--guest", "./liars.so", "-s", "liar/crashes", "-f", name, "--timeout", "17", *words, cwd=folder, code=99)
         expect(rf"^BROKEN: liar/crashes on host, {name}: the process that it ran in was killed by signal 11 .*: it has no result there$", said)
         expect(rf"^  reproduce: \S+ verify --guest '\./liars\.so' --subjects 'liar/crashes' .* --timeout '17'$", said)

@@ -1,4 +1,4 @@
-"""foldproof.golden: compares a callable's results with those that a folder keeps."""
+"""foldproof.golden: compares a callable's results with those that a file keeps."""
 
 from __future__ import annotations
 
@@ -47,23 +47,22 @@ def _unkept(records: List[Dict[str, Any]]) -> str:
 
 def golden(
     fn: Callable[..., Any],
-    folder: Union[str, "os.PathLike[str]"],
+    file: Union[str, "os.PathLike[str]"],
     *,
     bless: bool = False,
-    dirty: bool = False,
     library: Optional[str] = None,
     **asked: Any,
 ) -> str:
-    """Compares a callable's results with those that `folder` keeps; raises Differs, or Stale if all were kept for another environment.
+    """Compares a callable's results with those that `file` keeps; raises Differs, or Stale if all were kept for another environment.
 
-    bless    True: keeps the results instead, if the oracle certifies them. Commit the code first, or pass dirty=True
+    bless    True: keeps the results instead, if the oracle certifies them
     library  the library that fn uses; None: the name and version of `like`. Results without a declared order are kept for this library
              and this machine
     asked    arguments of foldproof.verify: problem, dtypes, fixtures, name, order, ... Its claims (None: bounded) must hold, too. Of problem
              "rows" a hash of each row's result is kept: no oracle knows its value
 
-    Returns the command's message; with bless it shows each change with both errors. The folder has text files with a line for each
-    case: commit them with the test."""
+    Returns the command's message; with bless it shows each change with both errors. The file has a record for each case: commit it with the
+    test."""
     of_rows = asked.get("problem") == "rows"
     claims = asked.pop("claims", None) or ("run_to_run" if of_rows else "bounded",)
     claims = claims.split(",") if isinstance(claims, str) else list(claims)
@@ -73,20 +72,17 @@ def golden(
         raise ValueError("a golden has to find its input again: write the array to a .npy file, and say data='PATH.npy'")
     result = judge(fn, claims=claims, only=claims, _full=True, **asked).check()
     framework = _arrays.pick(asked.get("like"), asked.get("device") == "cuda")
-    folder = str(Path(folder).resolve())
     with tempfile.TemporaryDirectory() as scratch:
-        file = Path(scratch) / "run.jsonl"
-        file.write_text("".join(json.dumps(record, separators=(",", ":")) + "\n" for record in result.judgements))
-        words = [_command(), "recheck", "--golden", folder, "--library", library or _version_of(framework)]
+        run = Path(scratch) / "run.jsonl"
+        run.write_text("".join(json.dumps(record, separators=(",", ":")) + "\n" for record in result.judgements))
+        words = [_command(), "recheck", "--quiet", "--golden", str(Path(file).resolve()), "--library", library or _version_of(framework)]
         words += ["--fixture-folder", _library.fixtures().decode()] if _library.fixtures() else []
-        words += ["--bless"] * bless + ["--dirty"] * (bless and dirty) + [str(file)]
+        words += ["--bless"] * bless + [str(run)]
         done = subprocess.run(words, capture_output=True, text=True)
     goldens = re.sub("^subject and claim .*", "", done.stdout, flags=re.M | re.S)  # check() has already reported the verdicts
     said = re.sub(re.escape(scratch) + r"\S*: ?", "", goldens + done.stderr).strip().removeprefix("foldproof recheck: ")
-    for option, argument in (("see record --bless", "bless=True keeps these results"), ("record --bless", "bless=True"), ("--bless", "bless=True"), ("--dirty", "dirty=True")):
+    for option, argument in (("see record --bless", "bless=True keeps these results"), ("record --bless", "bless=True"), ("--bless", "bless=True")):
         said = said.replace(option, argument)
-    if of_rows:  # what is kept are hashes
-        said = re.sub(r"(, row \d+): was \S+ \([^)]*\), is \S+ \([^)]*\)", r"\1: another result", said)
     said += _unkept(result.judgements)
     if done.returncode == 77:
         raise Stale(said)

@@ -207,12 +207,12 @@ class Foldproof:
         __tracebackhide__ = True
         return self._checked(self.judge(fn, **asked))
 
-    def golden(self, fn: Callable[..., Any], folder: Any, **asked: Any) -> str:
+    def golden(self, fn: Callable[..., Any], file: Any, **asked: Any) -> str:
         """Like foldproof.golden; if all goldens are stale, the test is skipped."""
         import foldproof as package
 
         __tracebackhide__ = True
-        return _or_skip(package.golden, fn, folder, **_marked(self._item, asked))
+        return _or_skip(package.golden, fn, file, **_marked(self._item, asked))
 
 
 @pytest.fixture

@@ -77,6 +77,12 @@ void fold_output_spare(const char *path) {
   }
 }
 
+void fold_output_unspare(const char *path) {
+  struct stat info;
+  for (size_t i = 0; stat(path, &info) == 0 && i < n_spared; i++)
+    if (spared[i].device == info.st_dev && spared[i].inode == info.st_ino) spared[i] = spared[--n_spared];
+}
+
 fold_status fold_output_failed(const struct fold_output *output, int error) {
   return fold_error(fold_write_code(error), "%s: cannot be written: %s", fold_path_tail(output->path), strerror(error));
 }

@@ -37,6 +37,8 @@ fold_status fold_output_failed(const struct fold_output *output, int error);
 
 /* Marks a file that this command reads, so that no output replaces it. */
 void fold_output_spare(const char *path);
+/* Lets an output replace it again. */
+void fold_output_unspare(const char *path);
 
 /* Says that what is written to it is of use though the rest may be missing. */
 void fold_output_is_useful(const struct fold_output *output);

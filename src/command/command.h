@@ -5,7 +5,7 @@
 #include <argp.h>
 
 #include "base/did_you_mean.h"
-#include "golden/run.h"
+#include "golden/golden.h"
 #include "records/record.h"
 #include "run/runner.h"
 
@@ -54,7 +54,7 @@ fold_status fold_selection_check(const struct fold_selection *selection, const s
 fold_status fold_selection_open(struct fold_selection_options *options, const struct fold_registry *own);
 void fold_selection_close(struct fold_selection_options *options);
 
-/* The options --golden and --library, as an argp child; the input is a struct fold_golden_options. */
+/* The options --golden, --bless and --library, as an argp child; the input is a struct fold_golden_options. */
 extern const struct argp fold_golden_argp;
 
 /* The options that say how ranks are started (--launch, --ranks, --timeout), as an argp child without input; and as an

@@ -17,17 +17,13 @@
 #include "report/lines.h"
 #include "run/environment.h"
 
-enum { JSONL = 0x200, FOLDER, BLESS, DIRTY, QUIET = 'q', VERBOSE = 'v' };
+enum { JSONL = 0x200, FOLDER, QUIET = 'q', VERBOSE = 'v' };
 
 static const struct argp_option options[] = {
     {"fixture-folder", FOLDER, "DIR", 0, "the folder of the *.ini files, for cases that no generator makes", 0},
     {"jsonl", JSONL, "FILE", 0, "write a record of each verdict, as JSON lines", 0},
     {"quiet", QUIET, NULL, 0, "print only the last lines, and what is refuted, contradicts or differs", 0},
     {"verbose", VERBOSE, NULL, 0, "print the table of each subject's claims, and every refuted claim", 0},
-    {"bless", BLESS, NULL, 0, "with --golden: keep the results there (see record --bless)", 3},
-    {"update", 0, NULL, OPTION_ALIAS, NULL, 3},
-    {"dirty", DIRTY, NULL, 0,
-     "with --bless: allow a source with changes or files that are not committed, or of no known commit", 3},
     {0},
 };
 
@@ -38,11 +34,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case JSONL: j->jsonl = arg; return 0;
     case QUIET: j->quiet = true; return 0;
     case VERBOSE: j->verbose = true; return 0;
-    case BLESS: j->keeping.bless = true; return 0;
-    case DIRTY: j->keeping.dirty = true; return 0;
     case ARGP_KEY_INIT: state->child_inputs[0] = &j->keeping; return 0;
     case ARGP_KEY_END:
-      if (j->keeping.bless && !j->keeping.folder) argp_failure(state, 2, 0, "--bless needs --golden DIR");
+      if (j->keeping.path && j->n_paths > 1) argp_failure(state, 2, 0, "--golden takes one file of records");
       return 0;
     case ARGP_KEY_ARGS:
       j->paths = (const char **)(state->argv + state->next);
@@ -139,7 +133,7 @@ static fold_status take(void *context, json_t *record, size_t line) {
   FOLD_TRY(fold_repeated_add(&j->repeated, record, &before));
   const char *type = fold_record_text(record, "type");
   if (strcmp(type, "environment") == 0) take_environment(j, record);
-  if (strcmp(type, "environment") == 0 && j->keeping.folder) FOLD_TRY(begin_goldens(j, record));
+  if (strcmp(type, "environment") == 0 && j->keeping.path) FOLD_TRY(begin_goldens(j, record));
   if (strcmp(type, "environment") == 0 && j->jsonl && !j->records.file) {
     FOLD_TRY(fold_records_open(&j->records, j->jsonl));
     return fold_records_environment_of(&j->records, json_incref(record));
@@ -177,8 +171,8 @@ static fold_status open_goldens(struct fold_judge *j) {
   j->selected = (struct fold_selection){.engine = -1, .folder = j->folder};
   for (size_t i = 0; i < subjects->n; i++) j->selected.n_guests += subjects->subjects[i].guest != NULL;
   if (j->selected.n_guests < subjects->n) j->selected.n_guests = 0;
-  fold_status status =
-      fold_golden_open(&j->golden, &j->keeping, subjects, &j->selected, &j->again.fixtures, j->program);
+  fold_status status = fold_golden_open(&j->golden, &j->keeping, subjects, &j->selected);
+  j->golden.recorded = true;
   if (status.code == FOLD_OK) status = begin_goldens(j, here);
   json_decref(here);
   return status;
@@ -191,9 +185,9 @@ static fold_status judge_files(struct fold_judge *j) {
   FOLD_TRY(fold_summary_open(&j->summary, &j->again.subjects));
   FOLD_TRY(fold_smallest_open(&j->smallest, &j->again.subjects));
   j->tables_open = true;
-  if (j->keeping.folder) FOLD_TRY(open_goldens(j));
+  if (j->keeping.path) FOLD_TRY(open_goldens(j));
   FOLD_TRY(read_all(j, take, true));
-  return j->keeping.folder ? fold_golden_end(&j->golden) : fold_ok();
+  return j->keeping.path ? fold_golden_end(&j->golden, j->paths[0]) : fold_ok();
 }
 
 static int conclude(struct fold_judge *j) {
@@ -214,7 +208,7 @@ static int conclude(struct fold_judge *j) {
   fold_table_close_line(&j->table, false, goldens, "", stdout);
   if (total[FOLD_REFUTED] || j->contradictions || j->altered) return 1;
   if (total[FOLD_BROKEN] || j->incomplete) return 99;
-  if (j->keeping.folder) return fold_golden_exit_code(&j->golden);
+  if (j->keeping.path) return fold_golden_exit_code(&j->golden);
   return total[FOLD_HELD] ? 0 : 77;
 }
 

@@ -28,7 +28,7 @@ struct fold_judge {
   bool quiet, verbose;
   struct fold_golden_options keeping;
   struct fold_selection selected; /* everything in the records, for the goldens */
-  struct fold_golden_run golden;
+  struct fold_golden golden;
   struct fold_again again;
   struct fold_seen_list seen;
   struct fold_figures *figures; /* for each judged result, the figures of its claims one after the other */

@@ -188,7 +188,7 @@ static void judge_results(struct judging *g, const struct fold_subject *subject)
         .subject = subject, .truths = &j->again.remade.truths, .ranks = g->judgement.c->ranks, .results = results};
     g->status = fold_truths_telling(e.truths, subject, &j->last->telling);
     fold_judge_evidence(&e, NULL, take_finding, g);
-    if (j->keeping.folder && g->status.code == FOLD_OK) g->status = hold_against_golden(g);
+    if (j->keeping.path && g->status.code == FOLD_OK) g->status = hold_against_golden(g);
   } else if (status.code == FOLD_BAD_INPUT) {
     fold_judge_say(&j->contradictions, j, g->line, g->record, "CONTRADICTS", "%s", status.text);
   } else if (status.code != FOLD_UNSUPPORTED || !refute_part(g, subject)) {

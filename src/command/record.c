@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "command/command.h"
 #include "records/record.h"
@@ -10,16 +11,17 @@
 #include "records/replay.h"
 #include "run/supervise.h"
 
-enum { JSONL = 0x200, IN_PROCESS, FRESH, BACKWARDS, BLESS, DIRTY, FULL, MOST_LINES = 10 };
+enum { JSONL = 0x200, IN_PROCESS, FRESH, BACKWARDS, FULL, MOST_LINES = 10 };
 
 struct record {
   struct fold_selection_options options;
   const char *jsonl;
-  char *fixtures; /* the names of the goldens' cases */
+  char *fixtures, *subjects; /* the names of the goldens' cases and subjects */
   bool in_process, each, full;
   struct fold_golden_options keeping;
   struct fold_selection golden_selection;
-  struct fold_golden_run golden;
+  struct fold_golden golden;
+  char memory[40]; /* the path of records that are only compared with goldens */
   struct fold_records records;
   struct fold_progress progress;
   size_t runs, skipped, broken;
@@ -27,13 +29,6 @@ struct record {
 
 static const struct argp_option options[] = {
     {"jsonl", JSONL, "FILE", 0, "where the records go (standard output; with --golden: nowhere)", 2},
-    {"bless", BLESS, NULL, 0,
-     "with --golden: keep the results there and show what changes. The oracle must certify each result, and a run in "
-     "new processes must repeat it; otherwise nothing is written",
-     3},
-    {"update", 0, NULL, OPTION_ALIAS, NULL, 3},
-    {"dirty", DIRTY, NULL, 0,
-     "with --bless: allow a source with changes or files that are not committed, or of no known commit", 3},
     {"in-process", IN_PROCESS, NULL, 0, FOLD_IN_PROCESS_HELP, 2},
     {"full", FULL, NULL, 0, "record the bits of all rows, not only the first 16 (for foldproof recheck)", 2},
     {"fresh", FRESH, "promised|probed|threads", OPTION_HIDDEN,
@@ -53,11 +48,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       return 0;
     case FULL: r->full = true; return 0;
     case BACKWARDS: r->options.selection.backwards = true; return 0;
-    case BLESS: r->keeping.bless = true; return 0;
-    case DIRTY: r->keeping.dirty = true; return 0;
     case ARGP_KEY_END:
-      if (r->keeping.bless && !r->keeping.folder) argp_failure(state, 2, 0, "--bless needs --golden DIR");
-      if (r->keeping.dirty && !r->keeping.bless) argp_failure(state, 2, 0, "--dirty needs --bless");
+      if (r->keeping.path && r->jsonl && (strcmp(r->jsonl, "-") == 0 || strncmp(r->jsonl, "/dev/", 5) == 0))
+        argp_failure(state, 2, 0, "--golden compares the records of --jsonl: name a file");
       return 0;
     case JSONL: r->jsonl = arg; return 0;
     case ARGP_KEY_ARG:
@@ -87,9 +80,9 @@ static const struct argp argp = {
         "\n"
         "Examples:\n"
         "  foldproof record 'host/*' -f 'normal/f32/sum/1x33/*' --jsonl run.jsonl\n"
-        "  foldproof record --guest ./my_sum.so --golden kept --update\n"
-        "  foldproof record --guest ./my_sum.so --golden kept\v"
-        "With --golden DIR the results are compared with those kept there, on the cases kept there unless --fixtures "
+        "  foldproof record --guest ./my_sum.so --golden kept.jsonl --bless\n"
+        "  foldproof record --guest ./my_sum.so --golden kept.jsonl\v"
+        "With --golden FILE the results are compared with those kept there, on the cases kept there unless --fixtures "
         "chooses other ones. Exit codes then: 0 all compared results agree; 1 a result differs or is missing; 77 all "
         "are stale: they were kept for another environment; 2 nothing is kept for this selection."};
 
@@ -109,14 +102,14 @@ static fold_status take(void *context, const struct fold_judgement *judged) {
   struct record *r = context;
   struct fold_judgement run = *judged;
   const struct fold_judgement *j = &run;
-  run.full = r->full;
+  run.full = r->full || r->keeping.path;
   if (j->got)
     r->runs++;
   else if (j->finding.verdict == FOLD_SKIPPED)
     r->skipped++;
   else
     tell_broken(r, j);
-  if (r->keeping.folder) FOLD_TRY(fold_golden_take(&r->golden, j));
+  if (r->keeping.path) FOLD_TRY(fold_golden_take(&r->golden, j));
   return r->records.file ? fold_records_judgement(&r->records, j) : fold_ok();
 }
 
@@ -126,38 +119,47 @@ static void show_progress(void *context, size_t done, size_t cases, const char *
 
 static fold_status begin(void *context, const char *environment) {
   struct record *r = context;
-  if (r->keeping.folder) FOLD_TRY(fold_golden_begin(&r->golden, environment));
+  if (r->keeping.path) FOLD_TRY(fold_golden_begin(&r->golden, environment));
   if (!r->jsonl) return fold_ok();
   FOLD_TRY(fold_records_open(&r->records, r->jsonl));
   r->records.gathers = true;
   return fold_tell_environment(&r->records, environment, &r->options.selection);
 }
 
-/* Opens the goldens. Unless the user chooses cases, those of the goldens are run. */
-static fold_status open_goldens(struct record *r, const char *program) {
+/* Opens the goldens. Unless the user chooses subjects or cases, those of the goldens are run, and each is due. */
+static fold_status open_goldens(struct record *r) {
   struct fold_selection *s = &r->options.selection;
-  if (r->jsonl == NULL && r->keeping.folder == NULL) r->jsonl = "/dev/stdout";
+  if (r->jsonl == NULL && r->keeping.path == NULL) r->jsonl = "/dev/stdout";
   r->golden_selection = *s;
-  if (r->keeping.folder == NULL) return fold_ok();
-  FOLD_TRY(fold_golden_open(&r->golden, &r->keeping, &r->options.registry, &r->golden_selection, NULL, program));
-  if (s->fixtures || s->n_npy > 0 || fold_option_given(&r->options, "set") || r->golden.goldens.n == 0)
-    return fold_ok();
-  r->fixtures = fold_golden_cases(&r->golden);
-  if (r->fixtures == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the goldens");
-  if (*r->fixtures) s->fixtures = r->fixtures, s->set = "all";
+  if (r->keeping.path == NULL) return fold_ok();
+  if (r->jsonl == NULL && !r->keeping.bless) {
+    const int memory = memfd_create("foldproof-record", MFD_CLOEXEC);
+    if (memory < 0) return fold_error(FOLD_NO_MEMORY, "not enough memory for the records");
+    snprintf(r->memory, sizeof r->memory, "/proc/self/fd/%d", memory);
+    r->jsonl = r->memory;
+  }
+  FOLD_TRY(fold_golden_open(&r->golden, &r->keeping, &r->options.registry, &r->golden_selection));
+  r->subjects = fold_golden_names(&r->golden, "subject");
+  r->fixtures = fold_golden_names(&r->golden, "case");
+  if (!r->subjects || !r->fixtures) return fold_error(FOLD_NO_MEMORY, "not enough memory for the goldens");
+  if (!s->subjects && s->n_guests == 0 && *r->subjects) s->subjects = r->subjects;
+  if (s->fixtures || s->n_npy > 0 || fold_option_given(&r->options, "set") || !*r->fixtures) return fold_ok();
+  s->fixtures = r->fixtures;
+  s->set = r->golden_selection.set = "all";
   return fold_ok();
 }
 
 static void close_record(struct record *r) {
-  if (r->keeping.folder) fold_golden_close(&r->golden);
+  if (r->keeping.path) fold_golden_close(&r->golden);
   free(r->fixtures);
+  free(r->subjects);
   fold_selection_close(&r->options);
 }
 
 static int exit_code_of(const struct record *r) {
   if (*fold_watch_interrupt()) return 99;
   if (r->broken) return 99;
-  if (r->keeping.folder) return fold_golden_exit_code(&r->golden);
+  if (r->keeping.path) return fold_golden_exit_code(&r->golden);
   return r->runs ? 0 : r->skipped ? 77 : 2;
 }
 
@@ -192,16 +194,16 @@ int fold_command_record(int argc, char **argv, const struct fold_registry *regis
   struct record r = {0};
   fold_selection_defaults(&r.options);
   fold_parse(&argp, argc, argv, &r);
-  r.keeping.stop = fold_watch_interrupt();
+  const volatile int *stop = fold_watch_interrupt();
   const struct fold_sink sink = {.judgement = take, .progress = show_progress, .context = &r};
   fold_status status = fold_selection_open(&r.options, registry), unexplained = fold_ok();
-  if (status.code == FOLD_OK) status = open_goldens(&r, program_invocation_name);
+  if (status.code == FOLD_OK) status = open_goldens(&r);
   const struct fold_job job = {.registry = &r.options.registry,
                                .selection = &r.options.selection,
                                .in_process = r.in_process,
                                .begin = r.each ? NULL : begin,
                                .sink = &sink,
-                               .stop = fold_watch_interrupt()};
+                               .stop = stop};
   fold_progress_open(&r.progress);
   /* The process that started this one knows its environment. */
   if (status.code == FOLD_OK && r.each && r.jsonl) status = fold_records_open(&r.records, r.jsonl);
@@ -211,7 +213,7 @@ int fold_command_record(int argc, char **argv, const struct fold_registry *regis
   fold_status closed = fold_close_records(argv[0], &r.records, status);
   if (status.code == FOLD_OK) status = closed;
   if (status.code == FOLD_OK) status = unexplained;
-  if (status.code == FOLD_OK && r.keeping.folder && !*fold_watch_interrupt()) status = fold_golden_end(&r.golden);
+  if (status.code == FOLD_OK && r.keeping.path && !*stop) status = fold_golden_end(&r.golden, r.jsonl);
   if (r.broken > MOST_LINES && !r.each) fprintf(stderr, "%d of %zu broken shown\n", MOST_LINES, r.broken);
   const int exit_code = status.code == FOLD_OK ? exit_code_of(&r) : fold_print_error(argv[0], status);
   close_record(&r);

@@ -78,11 +78,15 @@ static const struct argp_option claims_options[] = {
      1},
     {0},
 };
-enum { GOLDEN = 0x180, LIBRARY };
+enum { GOLDEN = 0x180, LIBRARY, BLESS };
 static const struct argp_option golden_options[] = {
-    {"golden", GOLDEN, "DIR", 0,
-     "compare results with those kept in this folder (record --bless): bits, inputs, orders. Results kept for another "
-     "environment are reported as stale",
+    {"golden", GOLDEN, "FILE", 0,
+     "compare results with those kept in this file (--bless). Results kept for another environment are reported as "
+     "stale",
+     3},
+    {"bless", BLESS, NULL, 0,
+     "with --golden: keep the results there and show what changes. The oracle must certify each result, and a run in "
+     "new processes must repeat it; otherwise nothing is written",
      3},
     {"library", LIBRARY, "TEXT", 0,
      "the library that guests use, such as 'numpy 2.3.1'; goldens of another library are stale", 3},
@@ -92,8 +96,12 @@ static const struct argp_option golden_options[] = {
 static error_t parse_golden(int key, char *arg, struct argp_state *state) {
   struct fold_golden_options *o = state->input;
   switch (key) {
-    case GOLDEN: o->folder = arg; return 0;
+    case GOLDEN: o->path = arg; return 0;
+    case BLESS: o->bless = true; return 0;
     case LIBRARY: o->library = arg; return 0;
+    case ARGP_KEY_END:
+      if (o->bless && !o->path) argp_failure(state, 2, 0, "--bless needs --golden FILE");
+      return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
 }

@@ -33,8 +33,6 @@ struct verify {
   fold_status unwritten;   /* why records can no longer be written */
   fold_status unexplained; /* a process ended for a reason that no verdict covers */
   bool judged;             /* a claim that was asked for held */
-  struct fold_golden_options keeping;
-  struct fold_golden_run golden;
   struct fold_progress progress;
 };
 
@@ -56,7 +54,6 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   switch (key) {
     case ARGP_KEY_INIT:
       state->child_inputs[0] = state->child_inputs[1] = state->child_inputs[2] = &v->options;
-      state->child_inputs[4] = &v->keeping;
       return 0;
     case JSONL: v->jsonl = arg; return 0;
     case STRICT: v->strict = true; return 0;
@@ -70,9 +67,11 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
-static const struct argp_child children[] = {{&fold_selection_argp, 0, NULL, 0}, {&fold_claims_argp, 0, NULL, 0},
-                                             {&fold_judging_argp, 0, NULL, 0},   {&fold_world_argp, 0, NULL, 0},
-                                             {&fold_golden_argp, 0, NULL, 0},    {0}};
+static const struct argp_child children[] = {{&fold_selection_argp, 0, NULL, 0},
+                                             {&fold_claims_argp, 0, NULL, 0},
+                                             {&fold_judging_argp, 0, NULL, 0},
+                                             {&fold_world_argp, 0, NULL, 0},
+                                             {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
@@ -89,7 +88,7 @@ static const struct argp argp = {
         "additions give the same bits: it seldom shows that the order has changed. Such cases are counted separately.\n"
         "\n"
         "Exit codes: 0 all held, 1 refuted, 2 wrong usage, 77 nothing was judged, 99 something is broken. The man page "
-        "(man foldproof) and docs/claims.md say how known defects, --strict and --golden change them."};
+        "(man foldproof) and docs/claims.md say how known defects and --strict change them."};
 
 /* Whether it is printed one by one: not a known defect, which has a line below; and of a run that failed one claim. */
 static bool deserves_block(const struct verify *v, const struct fold_judgement *j) {
@@ -135,7 +134,6 @@ static fold_status take(void *context, const struct fold_judgement *judged) {
     asked.one_engine = is_on_one_engine(v->table.registry, j.subject);
     j.asked = &asked;
   }
-  if (v->keeping.folder) FOLD_TRY(fold_golden_take(&v->golden, &j));
   if (j.promised || v->options.selection.probe)
     fold_table_add(&v->table, &j);
   else
@@ -206,8 +204,6 @@ static fold_status check_engine(const struct fold_job *job) {
 
 static fold_status begin(void *context, const char *environment) {
   struct verify *v = context;
-  if (v->keeping.folder) FOLD_TRY(fold_golden_begin(&v->golden, environment));
-  if (!v->jsonl) return fold_ok();
   FOLD_TRY(fold_records_open(&v->records, v->jsonl));
   v->records.gathers = true;
   keep_unwritten(v, fold_tell_environment(&v->records, environment, &v->options.selection));
@@ -224,7 +220,7 @@ static fold_status judge_all(struct verify *v, const struct fold_registry *regis
                                             wants_fresh(&v->options.selection, registry, FOLD_LAUNCH_INVARIANT),
                                .in_process = v->in_process,
                                .ready = check_engine,
-                               .begin = v->jsonl || v->keeping.folder ? begin : NULL,
+                               .begin = v->jsonl ? begin : NULL,
                                .sink = &sink,
                                .stop = stop};
   fold_progress_show(&v->progress, 0, 0, "starting");
@@ -246,8 +242,6 @@ static int exit_code_of(const struct verify *v) {
   if (v->unexplained.code != FOLD_OK) return fold_exit_code(v->unexplained.code);
   if (v->unwritten.code != FOLD_OK) return fold_exit_code(v->unwritten.code);
   if (v->strict && fold_table_untold(&v->table)) return 1;
-  if (v->keeping.folder && fold_golden_exit_code(&v->golden) == 1) return 1;
-  if (total[FOLD_HELD] && v->keeping.folder && fold_golden_exit_code(&v->golden) == 2) return 2;
   return v->judged || fold_table_probed(&v->table) ? 0 : 77;
 }
 
@@ -287,7 +281,6 @@ static void print_untried(const struct verify *v) {
 static const char *colour_of(int code) { return code == 0 ? FOLD_GREEN : code == 1 ? FOLD_RED : FOLD_YELLOW; }
 
 static void print_outcome(struct verify *v) {
-  char goldens[120];
   const bool colour = fold_has_colour(stdout);
   print_refuted(v);
   const bool table = v->verbose || (v->options.selection.probe && !v->quiet);
@@ -295,8 +288,7 @@ static void print_outcome(struct verify *v) {
   if (!v->quiet) fold_summary_print(&v->summary, &v->table, v->strict, v->verbose, stdout);
   if (!v->quiet) print_untried(v);
   if (!v->quiet) fold_unclaimed_print(&v->unclaimed, stdout);
-  fold_golden_beside(&v->golden, goldens);
-  fold_table_close_line(&v->table, v->strict, goldens, colour ? colour_of(exit_code_of(v)) : "", stdout);
+  fold_table_close_line(&v->table, v->strict, "", colour ? colour_of(exit_code_of(v)) : "", stdout);
 }
 
 static size_t total_held(const struct verify *v) {
@@ -340,16 +332,12 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
   if (status.code == FOLD_OK) status = fold_summary_open(&v.summary, registry);
   if (status.code == FOLD_OK) status = fold_smallest_open(&v.smallest, registry);
   if (status.code == FOLD_OK) status = fold_unclaimed_open(&v.unclaimed, registry);
-  if (status.code == FOLD_OK && v.keeping.folder)
-    status = fold_golden_open(&v.golden, &v.keeping, registry, &v.options.selection, NULL, program_invocation_name);
   if (status.code == FOLD_OK) status = judge_all(&v, registry, stop);
-  if (status.code == FOLD_OK && v.keeping.folder && !*stop) status = fold_golden_end(&v.golden);
   int exit_code = fold_print_error(argv[0], status);
   if (status.code == FOLD_OK)
     exit_code = conclude(&v, argv[0], *stop != 0);
   else if (v.table.registry && !fold_table_is_empty(&v.table))
     print_outcome(&v);
-  if (v.keeping.folder) fold_golden_close(&v.golden);
   fold_summary_close(&v.summary);
   fold_smallest_close(&v.smallest);
   fold_unclaimed_close(&v.unclaimed);

@@ -95,6 +95,7 @@ static fold_status take(void *context, json_t *r, size_t line) {
   const uint32_t number = s->number++;
   if (says(r, "type", "environment") && !s->environment) s->environment = json_incref(r);
   if (s->engine && !says(r, "engine", s->engine)) return fold_ok();
+  if (s->takes && !s->takes(s->context, r)) return fold_ok();
   const bool hash = *fold_record_text(r, "results_xxh3");
   struct fold_compared c = {.line = (uint32_t)line, .number = number};
   c.broken = !hash && says(r, "verdict", "broken");
@@ -160,6 +161,7 @@ struct group {
 
 static fold_status found(struct fold_comparison *c, enum fold_change what, const struct fold_compared *a,
                          const struct fold_compared *b) {
+  if (c->ignore[what]) return fold_ok();
   c->n[what]++;
   struct fold_changed *added = fold_list_grow(&c->changed, &c->n_changed, &c->room, sizeof *added);
   if (added == NULL) return no_memory();

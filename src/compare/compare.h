@@ -40,8 +40,10 @@ struct fold_changed {
 };
 
 struct fold_side {
-  const char *path, *engine; /* engine: only its records are compared; NULL: all */
-  const char *name;          /* for people */
+  const char *path, *engine;                          /* engine: only its records are compared; NULL: all */
+  const char *name;                                   /* for people */
+  bool (*takes)(void *context, const json_t *record); /* only such results are compared; NULL: all */
+  void *context;
   struct fold_lines lines;
   json_t *environment; /* the first environment of the file */
   struct fold_compared *at;
@@ -52,8 +54,9 @@ struct fold_side {
 
 struct fold_comparison {
   struct fold_side side[2];
-  bool across; /* two engines are compared, so that keys leave the engine out */
-  bool subset; /* records that only one side has are listed, but are no difference */
+  bool across;               /* two engines are compared, so that keys leave the engine out */
+  bool subset;               /* records that only one side has are listed, but are no difference */
+  bool ignore[FOLD_CHANGES]; /* such changes are neither counted nor listed */
   size_t agree, broken, verdicts, n[FOLD_CHANGES];
   struct fold_changed *changed; /* in the sequence of the second file; what it lacks, in that of the first */
   size_t n_changed, room;

@@ -158,11 +158,9 @@ void fold_put_replay(const struct fold_replay *r, FILE *out) {
                                                     .set = r->fixtures && !r->asked.usual_set ? "all" : NULL,
                                                     .fixtures = said(r->fixtures)});
   add_asked(&options, r, repeats, ranks);
-  add_said(&options, "--golden", r->golden);
-  if (r->golden) add_said(&options, "--library", r->library);
   put_variables(r->asked.variables, out);
   fold_put_shell_program(r->program, out);
-  fputs(r->golden ? " record" : " verify", out);
+  fputs(" verify", out);
   if (options.failed) fputs(" (not enough memory to say more)", out);
   for (size_t i = 0; i < options.n; i++) {
     const struct fold_option *option = &options.at[i];

@@ -39,8 +39,6 @@ struct fold_replay {
   unsigned ranks;                /* and over how many ranks it is spread (0: over none); or */
   const char *folder, *fixtures; /* a case's name, and the folder of fixtures (NULL: the program's own) */
   struct fold_asked asked;
-  const char *golden,
-      *library; /* golden: replay by `record`, against the goldens of that folder, for guests built on that library */
 };
 /* The replay of a judgement, as it was asked for. */
 struct fold_replay fold_replay_of(const struct fold_judgement *judgement, const char *program, const char *folder);

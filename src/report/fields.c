@@ -18,9 +18,9 @@ double fold_record_double(const json_t *record, const char *key) {
 
 /* Each part is hashed with its final zero byte, so that different parts cannot join to the same text. */
 XXH128_hash_t fold_record_key(const json_t *record, bool with_input) {
-  static const char *const parts[] = {"subject", "engine", "case", "input_xxh3"};
+  static const char *const parts[] = {"subject", "engine", "case", "kept_for", "input_xxh3"};
   XXH128_hash_t key = {0, 0};
-  for (size_t i = 0; i < (with_input ? 4 : 3); i++) {
+  for (size_t i = 0; i < (with_input ? 5 : 4); i++) {
     const char *text = fold_record_text(record, parts[i]);
     key = XXH3_128bits_withSeed(text, strlen(text) + 1, key.low64 ^ key.high64);
   }

@@ -42,7 +42,7 @@ const char *fold_record_wrong(const json_t *record);
  * a closing line guards; records without a closing line may be anybody's. */
 fold_status fold_record_check(const json_t *record);
 
-/* A hash of subject, engine and case; with_input adds the input's. */
+/* A hash of subject, engine, case and kept_for; with_input adds the input's. */
 XXH128_hash_t fold_record_key(const json_t *record, bool with_input);
 
 #endif

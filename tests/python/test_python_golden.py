@@ -74,13 +74,13 @@ def last_else(x):
 def check_rows(cases):
     """Results of rows, which no oracle certifies, are kept as hashes."""
     cases = dict(cases, problem="rows")
-    said = foldproof.golden(halves, "of_rows", bless=True, dirty=True, **cases)
+    said = foldproof.golden(halves, "of_rows.jsonl", bless=True, **cases)
     assert "3 added" in said and "0 refused" in said, said
-    assert "goldens: 3 held, 0 differ" in foldproof.golden(halves, "of_rows", **cases)
-    said = raised(foldproof.Differs, last_else, "of_rows", **cases)
-    assert re.search(r"DIFFERS FROM ITS GOLDEN: py/mine on host: normal/f32/sum/1x33/seed1, row 0: another result\n", said) and "17x257" in said, said
-    assert "0 held, 3 differ" in said and "floats apart" not in said, said
-    raised(foldproof.Refuted, lambda x, calls=[]: calls.append(1) or x + len(calls) % 2, "of_rows", bless=True, dirty=True, **cases)
+    assert "goldens: 3 held, 0 differ" in foldproof.golden(halves, "of_rows.jsonl", **cases)
+    said = raised(foldproof.Differs, last_else, "of_rows.jsonl", **cases)
+    assert re.search(r"DIFFERS: py/mine on host: normal/f32/sum/1x33/seed1: ", said) and "17x257" in said, said
+    assert "0 held, 3 differ" in said and "apart" not in said and "nearer" not in said, said
+    raised(foldproof.Refuted, lambda x, calls=[]: calls.append(1) or x + len(calls) % 2, "of_rows.jsonl", bless=True, **cases)
 
 
 def check_data():
@@ -89,52 +89,49 @@ def check_data():
     Path("here").mkdir()
     os.chdir("here")
     np.save("x.npy", np.random.default_rng(1).normal(size=(3, 1025)).astype("f4"))
-    assert "1 added" in foldproof.golden(by_pairs, "kept", bless=True, dirty=True, data="x.npy", **mine)
+    assert "1 added" in foldproof.golden(by_pairs, "kept.jsonl", bless=True, data="x.npy", **mine)
     os.chdir("..")
     os.rename("here", "there")
     os.chdir("there")
-    assert "goldens: 1 held, 0 differ" in foldproof.golden(by_pairs, "kept", data="x.npy", **mine)
-    said = raised(foldproof.Differs, in_turn, "kept", data="x.npy", fixtures=None)
+    assert "goldens: 1 held, 0 differ" in foldproof.golden(by_pairs, "kept.jsonl", data="x.npy", **mine)
+    said = raised(foldproof.Differs, in_turn, "kept.jsonl", data="x.npy", fixtures=None)
     assert "npy:x.npy/f32/sum/3x1025" in said and "floats apart; errors" in said, said
-    assert "write the array to a .npy file, and say data='PATH.npy'" in raised(ValueError, by_pairs, "kept", data=np.load("x.npy"), fixtures=None)
+    assert "write the array to a .npy file, and say data='PATH.npy'" in raised(ValueError, by_pairs, "kept.jsonl", data=np.load("x.npy"), fixtures=None)
     os.chdir("..")
 
 
 with tempfile.TemporaryDirectory() as scratch:
     os.chdir(scratch)
     check_data()
-    assert "no golden is there: bless=True keeps these results" in raised(foldproof.Differs, by_pairs, "kept")
-    raised(foldproof.Refuted, lambda x: x.sum(-1) + 1, "kept", bless=True)  # its claims are judged first
-    assert "bless=True writes nothing: no commit of the source is known" in raised(foldproof.Differs, by_pairs, "kept", bless=True)
-    assert not Path("kept").exists()
+    assert "no golden is there: bless=True keeps these results" in raised(foldproof.Differs, by_pairs, "kept.jsonl")
+    raised(foldproof.Refuted, lambda x: x.sum(-1) + 1, "kept.jsonl", bless=True)  # its claims are judged first
+    assert not Path("kept.jsonl").exists()
     long = dict(fixtures="normal/f32/sum/17x257/*")
-    said = foldproof.golden(by_pairs, "elsewhere", bless=True, dirty=True, **dict(FEW, fixtures=FEW["fixtures"] + "," + long["fixtures"]))
+    said = foldproof.golden(by_pairs, "elsewhere.jsonl", bless=True, **dict(FEW, fixtures=FEW["fixtures"] + "," + long["fixtures"]))
     assert "3 added" in said and "not kept" not in said, said
     long_too = dict(FEW, fixtures=FEW["fixtures"] + "," + long["fixtures"])
-    assert "goldens: 3 held, 0 differ" in foldproof.golden(by_pairs, "elsewhere", **long_too)
-    said = raised(foldproof.Differs, last_row_else, "elsewhere", **long)
-    assert "17x257" in said and "a different hash" in said, said
-    said = foldproof.golden(one_row_alone, "elsewhere", **long_too)
+    assert "goldens: 3 held, 0 differ" in foldproof.golden(by_pairs, "elsewhere.jsonl", **long_too)
+    said = raised(foldproof.Differs, last_row_else, "elsewhere.jsonl", **long)
+    assert "17x257" in said and "row 16: 1 float apart" in said, said
+    said = foldproof.golden(one_row_alone, "elsewhere.jsonl", **long_too)
     assert said.endswith("1 of 3 cases not kept or compared, first normal/f32/sum/17x257/seed1: one row at a time"), said
     check_rows(long_too)
-    assert "2 added, 0 changed, 0 as they were, 0 refused" in foldproof.golden(by_pairs, "kept", bless=True, dirty=True, **FEW)
-    assert "goldens: 2 held, 0 differ" in foldproof.golden(by_pairs, "kept", **FEW)
-    said = raised(foldproof.Differs, in_turn, "kept")
-    assert "DIFFERS FROM ITS GOLDEN: py/mine on host" in said and "floats apart; errors" in said, said
-    assert "2 stale" in raised(foldproof.Stale, by_pairs, "kept", library="numpy 0.1")
-    (kept,) = Path("kept").glob("*.golden")
-    assert f"numpy {np.__version__}, its own launch" in kept.read_text() and "by guest py/mine on host" in kept.read_text()
+    assert "2 added, 0 changed, 0 as they were, 0 removed, 0 refused" in foldproof.golden(by_pairs, "kept.jsonl", bless=True, **FEW)
+    assert "goldens: 2 held, 0 differ" in foldproof.golden(by_pairs, "kept.jsonl", **FEW)
+    said = raised(foldproof.Differs, in_turn, "kept.jsonl")
+    assert "DIFFERS: py/mine on host" in said and "floats apart; errors" in said, said
+    assert "2 stale" in raised(foldproof.Stale, by_pairs, "kept.jsonl", library="numpy 0.1")
+    assert f"numpy {np.__version__}, its own launch" in Path("kept.jsonl").read_text()
     if pytest:
         fixture = pytest_plugin.Foldproof(SimpleNamespace(node=SimpleNamespace(iter_markers=lambda name: [])))
-        assert "goldens: 2 held, 0 differ" in fixture.golden(by_pairs, "kept", **FEW)
+        assert "goldens: 2 held, 0 differ" in fixture.golden(by_pairs, "kept.jsonl", **FEW)
         try:
-            fixture.golden(by_pairs, "kept", library="numpy 0.1", **FEW)
+            fixture.golden(by_pairs, "kept.jsonl", library="numpy 0.1", **FEW)
             raise AssertionError("what is stale is not skipped")
         except pytest.skip.Exception as skipped:
             assert "2 stale" in str(skipped), skipped
-    said = foldproof.golden(in_turn, "kept", bless=True, dirty=True, **FEW)
+    said = foldproof.golden(in_turn, "kept.jsonl", bless=True, **FEW)
     assert "CHANGES: py/mine on host" in said and "2 changed" in said, said
-    foldproof.golden(in_turn, "kept", **FEW)
-    kept.rename("kept/away.golden")
-    said = raised(foldproof.Differs, in_turn, "kept")
-    assert f"{kept.name} is gone, and away.golden is there instead: take it back from your repository" in said, said
+    foldproof.golden(in_turn, "kept.jsonl", **FEW)
+    Path("kept.jsonl").write_text("".join(Path("kept.jsonl").read_text().splitlines(True)[:1]))
+    assert "take the file back from your repository" in raised(foldproof.Differs, in_turn, "kept.jsonl")
