@@ -10,7 +10,7 @@
 
 #include "base/bits.h"
 #include "fixtures/generator.h"
-#include "judge/log.h"
+#include "judge/judge.h"
 #include "judge/plan.h"
 #include "oracles/bound.h"
 #include "oracles/exact.h"

@@ -63,7 +63,7 @@ static void tell(struct judging *g, const struct fold_claim *claim, const struct
   if (j->last && finding->verdict == FOLD_HELD) j->last->held |= bit;
   if (j->last && finding->verdict == FOLD_REFUTED) j->last->refuted |= bit;
   fold_table_add(&j->table, told);
-  if (g->status.code == FOLD_OK) g->status = fold_summary_add(&j->summary, told);
+  if (g->status.code == FOLD_OK) g->status = fold_summary_add(&j->summary, told, true);
   if (finding->verdict == FOLD_REFUTED && !told->known && g->status.code == FOLD_OK)
     g->status = fold_smallest_add(&j->smallest, told, j->program, j->folder);
   if (j->records.file && g->status.code == FOLD_OK) g->status = fold_records_judgement(&j->records, told);

@@ -14,7 +14,6 @@
 #include "records/smallest.h"
 #include "records/summary.h"
 #include "records/table.h"
-#include "records/unclaimed.h"
 #include "run/supervise.h"
 
 enum { JSONL = 0x200, STRICT, IN_PROCESS, QUIET = 'q', VERBOSE = 'v', MOST_BLOCKS = 10 };
@@ -28,7 +27,6 @@ struct verify {
   struct fold_table table;
   struct fold_summary summary;
   struct fold_smallest smallest;
-  struct fold_unclaimed unclaimed;
   struct fold_records records;
   fold_status unwritten;   /* why records can no longer be written */
   fold_status unexplained; /* a process ended for a reason that no verdict covers */
@@ -134,12 +132,10 @@ static fold_status take(void *context, const struct fold_judgement *judged) {
     asked.one_engine = is_on_one_engine(v->table.registry, j.subject);
     j.asked = &asked;
   }
-  if (j.promised || v->options.selection.probe)
-    fold_table_add(&v->table, &j);
-  else
-    fold_unclaimed_add(&v->unclaimed, &j);
+  const bool counted = j.promised || v->options.selection.probe;
+  if (counted) fold_table_add(&v->table, &j);
   v->judged |= j.promised && j.finding.verdict == FOLD_HELD && fold_judgement_is_asked(&v->options.selection, &j);
-  FOLD_TRY(fold_summary_add(&v->summary, &j));
+  FOLD_TRY(fold_summary_add(&v->summary, &j, counted));
   if (deserves_block(v, &j)) {
     FOLD_TRY(fold_smallest_add(&v->smallest, &j, v->program, v->folder));
     v->progress.refuted += j.finding.verdict == FOLD_REFUTED;
@@ -257,7 +253,7 @@ static void put_untried(const struct verify *v, FILE *out) {
   for (size_t i = 0; i < registry->n; i++)
     if (fold_selects_subject(s, &registry->subjects[i]) && registry->subjects[i].guest)
       asked |= registry->subjects[i].claims | fold_guest_unseen(&registry->subjects[i]) |
-               fold_unclaimed_tried(&v->unclaimed, i) |
+               fold_summary_unclaimed(&v->summary, i) |
                (registry->subjects[i].unknown ? FOLD_CLAIM(FOLD_PADDING_INVARIANT) : 0);
   preset &= ~(asked | FOLD_CLAIM(FOLD_STRIDE_INVARIANT) | FOLD_CLAIM(FOLD_MESSAGE_INVARIANT) |
               FOLD_CLAIM(FOLD_WORLD_INVARIANT) | FOLD_CLAIM(FOLD_RANK_AGREEMENT));
@@ -287,7 +283,6 @@ static void print_outcome(struct verify *v) {
   if (table) fold_table_print(&v->table, v->strict, colour, stdout);
   if (!v->quiet) fold_summary_print(&v->summary, &v->table, v->strict, v->verbose, stdout);
   if (!v->quiet) print_untried(v);
-  if (!v->quiet) fold_unclaimed_print(&v->unclaimed, stdout);
   fold_table_close_line(&v->table, v->strict, "", colour ? colour_of(exit_code_of(v)) : "", stdout);
 }
 
@@ -331,7 +326,6 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
   if (status.code == FOLD_OK) status = fold_table_open(&v.table, registry);
   if (status.code == FOLD_OK) status = fold_summary_open(&v.summary, registry);
   if (status.code == FOLD_OK) status = fold_smallest_open(&v.smallest, registry);
-  if (status.code == FOLD_OK) status = fold_unclaimed_open(&v.unclaimed, registry);
   if (status.code == FOLD_OK) status = judge_all(&v, registry, stop);
   int exit_code = fold_print_error(argv[0], status);
   if (status.code == FOLD_OK)
@@ -340,7 +334,6 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
     print_outcome(&v);
   fold_summary_close(&v.summary);
   fold_smallest_close(&v.smallest);
-  fold_unclaimed_close(&v.unclaimed);
   fold_table_close(&v.table);
   fold_selection_close(&v.options);
   return exit_code;

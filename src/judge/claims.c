@@ -1,11 +1,11 @@
-/* claims.c: the claims of claim.def, and what all judges share. */
+/* claims.c: the claims of claim.def; lists of claims that users write, with presets; and which claims no input could judge. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/bits.h"
+#include "base/did_you_mean.h"
 #include "judge/judge.h"
-#include "judge/sweep.h"
-#include "rig/watch.h"
+#include "oracles/order.h"
 
 #define BY_RESULTS(judge) .results = fold_judge_##judge
 #define BY_RUNS(judge) .runs = fold_judge_##judge
@@ -53,96 +53,101 @@ uint64_t fold_claims_by_order(void) {
   return mask;
 }
 
-void fold_judge_tell_input(const struct fold_trial *trial, struct fold_finding *finding) {
-  static const char said[] = "; a run changed the input: see keeps_input";
-  const size_t n = strnlen(finding->reason, sizeof finding->reason - sizeof said);
-  if (finding->verdict != FOLD_REFUTED ||
-      (!fold_trial_find(trial, FOLD_DID_WRITE_INPUT) && trial->input_hash_after == trial->input_hash))
-    return;
-  memcpy(finding->reason + n, said, sizeof said);
+/* An unknown function of rows has no value and no order that could be compared with another. */
+#define OF_ROWS                                                                                                  \
+  (FOLD_TIDY | FOLD_CLAIM(FOLD_SAME_BITS_AS) | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS) |    \
+   FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) | FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) | FOLD_CLAIM(FOLD_BATCH_INVARIANT) | \
+   FOLD_CLAIM(FOLD_LENGTH_INVARIANT) | FOLD_CLAIM(FOLD_STRIDE_INVARIANT))
+#define OF_RANKS \
+  (FOLD_CLAIM(FOLD_MESSAGE_INVARIANT) | FOLD_CLAIM(FOLD_WORLD_INVARIANT) | FOLD_CLAIM(FOLD_RANK_AGREEMENT))
+#define OF_BOUND (FOLD_OF_ERROR & ~FOLD_CLAIM(FOLD_ULPS))
+#define UNROUNDED (1u << FOLD_ROWS_MAX | 1u << FOLD_ROWS_MIN)
+
+const char *fold_claim_unjudged(const struct fold_subject *s, enum fold_claim_id id) {
+  const struct fold_order *order = s->order ? fold_order_find(s->order) : NULL;
+  const uint64_t claim = FOLD_CLAIM(id);
+  if (s->why_skipped && s->why_skipped[id]) return s->why_skipped[id];
+  if (s->unknown && claim & ~(uint64_t)OF_ROWS) return "it is a function of rows, whose value and order are not known";
+  if (claim & OF_RANKS && !fold_engine_has_ranks(s->engine)) return "it has no ranks";
+  if (claim & OF_BOUND && s->ops && !(s->ops & ~UNROUNDED))
+    return "max and min round nothing: correctly_rounded is judged instead";
+  if (id == FOLD_ACCURATE_AS && s->accurate_as == NULL) return "it names no order to be as accurate as";
+  if (id == FOLD_ULPS && !(s->most_ulps > 0)) return "it names no number of ulps";
+  if (id == FOLD_SAME_BITS_AS && s->twin == NULL) return "it names no reference";
+  if ((id == FOLD_REPLAYS || id == FOLD_TREE) && s->order == NULL) return "it declares no order";
+  if (order == NULL) return NULL; /* the judge says that there is no such order */
+  if (id == FOLD_REPLAYS && !fold_method_has_replay(order, s->method)) return "its method has no replay in its order";
+  if (id == FOLD_TREE && !fold_order_has_tree(order, s->method))
+    return "its order is no tree of plain additions that all terms share";
+  return NULL;
 }
 
-/* Whether it is a guest that gets host memory: a program, which gets files, is too slow to be run for this. */
-static bool gets_memory(const struct fold_trial *trial) {
-  return trial->subject->guest && fold_engine_is_here(trial->subject->engine) &&
-         !fold_claim_unjudged(trial->subject, FOLD_ALIGNMENT_INVARIANT);
+static const struct {
+  const char *name, *list;
+} presets[] = {
+    {"promises", "*"},
+    {"deterministic", "run_to_run,fresh_process"},
+    {"batch-invariant", "batch_invariant,run_to_run"},
+    {"reproducible",
+     "run_to_run,fresh_process,launch_invariant,alignment_invariant,batch_invariant,length_invariant,padding_invariant,"
+     "stride_invariant,message_invariant,world_invariant,rank_agreement"},
+    {"accurate", "bounded,compensated,faithful,correctly_rounded"},
+};
+enum { PRESETS = sizeof presets / sizeof *presets };
+
+const char *fold_claims_preset(size_t k, const char **list) {
+  if (k >= PRESETS) return NULL;
+  *list = presets[k].list;
+  return presets[k].name;
 }
 
-/* A guest may go another way where its arguments are not aligned. Where that gives other results, these must keep the
- * claim too. */
-static void judge_moved(const struct fold_claim *claim, struct fold_trial *trial, struct fold_finding *finding) {
-  const struct fold_variation moved = {
-      .shift = 1, .other_shift = fold_case_problem(trial->c)->inputs > 1, .out_shift = 1};
-  struct fold_evidence evidence = fold_trial_evidence(trial);
-  struct fold_finding found = fold_finding_open(trial->c->rows);
-  struct fold_varied seen;
-  char how[200];
-  if (!gets_memory(trial)) return;
-  fold_status status = fold_trial_vary(trial, &moved, &seen);
-  if (status.code == FOLD_OK && !seen.same) status = fold_trial_try(trial, &moved, &seen); /* trial->other has them */
-  if (status.code != FOLD_OK && status.code != FOLD_UNSUPPORTED) fold_find_failed(finding, status);
-  if (status.code != FOLD_OK || seen.same) return;
-  evidence.results = trial->other;
-  claim->results(&evidence, &found);
-  if (found.verdict != FOLD_REFUTED) return;
-  *finding = found;
-  finding->moved = true;
-  fold_trial_describe(trial, &moved, how);
-  const size_t n = strnlen(finding->reason, sizeof finding->reason - 1);
-  snprintf(finding->reason + n, sizeof finding->reason - n, ", %.100s", how);
+static const char *find_preset(const char *word) {
+  for (size_t k = 0; k < PRESETS; k++)
+    if (strcmp(word, presets[k].name) == 0) return presets[k].list;
+  return NULL;
 }
 
-/* A refutation shows two results that differ, or says what else is wrong. Where its two sides are the same, it is about
- * the size of an error, and does not show them; in a claim about bits, foldproof itself is at fault. */
-static void check_sides(const struct fold_claim *claim, enum fold_dtype dtype, struct fold_finding *finding) {
-  if (finding->verdict != FOLD_REFUTED || !finding->compared || !fold_bits_same(dtype, finding->got, finding->want))
-    return;
-  finding->compared = false;
-  if (FOLD_OF_ERROR & FOLD_CLAIM(claim->id)) return;
-  fold_find_failed(finding, fold_error(FOLD_ENVIRONMENT,
-                                       "foldproof is at fault: %s is refuted in row %zu, where both results "
-                                       "are the same: please report this",
-                                       claim->name, finding->row));
+static uint64_t matching(const char *globs) {
+  uint64_t mask = 0;
+  for (size_t i = 0; i < FOLD_CLAIMS; i++)
+    if (fold_glob_match(globs, claims[i].name)) mask |= FOLD_CLAIM(i);
+  return mask;
 }
 
-void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, struct fold_finding *finding) {
-  struct fold_evidence evidence = fold_trial_evidence(trial);
-  *finding = fold_finding_open(trial->c->rows);
-  trial->why = claim->id;
-  trial->has_refuting = trial->cut = false;
-  trial->sides.n = trial->part.n = 0;
-  fold_watch_judging(claim->id + 1u);
-  const char *why = fold_claim_unjudged(trial->subject, claim->id);
-  if (why)
-    fold_find_skipped(finding, "%s", why);
-  else if (claim->results)
-    claim->results(&evidence, finding);
-  else
-    claim->runs(trial, finding);
-  if (claim->results && finding->verdict == FOLD_HELD) judge_moved(claim, trial, finding);
-  if (claim->results && finding->verdict == FOLD_HELD && gets_memory(trial)) fold_sweep_claim(claim, trial, finding);
-  check_sides(claim, fold_trial_result_dtype(trial), finding);
-  fold_judge_steady(trial, finding);
-  if (trial->cut && finding->verdict != FOLD_REFUTED) fold_find_failed(finding, fold_left_out(trial->seconds));
-  fold_judge_right_side(trial, finding);
-  if (claim->id != FOLD_KEEPS_INPUT) fold_judge_tell_input(trial, finding);
-  fold_watch_judging(0);
-  if (claim->by_order && finding->verdict == FOLD_HELD) finding->telling = trial->telling;
+const char *fold_claims_near(const char *word, char text[160]) {
+  struct fold_near near;
+  fold_near_open(&near, word);
+  for (size_t i = 0; i < FOLD_CLAIMS; i++) fold_near_try(&near, claims[i].name);
+  for (size_t k = 0; k < PRESETS; k++) fold_near_try(&near, presets[k].name);
+  return fold_near_text(&near, text);
 }
 
-void fold_judge_evidence(const struct fold_evidence *evidence, const char *globs, fold_take_finding *take,
-                         void *context) {
-  const struct fold_case *c = evidence->truths->c;
-  uint64_t promised = fold_claims_of(evidence->subject, c->op);
-  for (size_t k = 0; k < FOLD_CLAIMS; k++) {
-    struct fold_finding finding = fold_finding_open(c->rows);
-    if (!claims[k].results || !(promised & FOLD_CLAIM(k)) || !fold_glob_match(globs, claims[k].name)) continue;
-    const char *why = fold_claim_unjudged(evidence->subject, claims[k].id);
-    if (why)
-      fold_find_skipped(&finding, "%s", why);
-    else
-      claims[k].results(evidence, &finding);
-    check_sides(&claims[k], fold_evidence_result_dtype(evidence), &finding);
-    take(context, &claims[k], &finding);
+fold_status fold_claims_parse(const char *list, uint64_t *named, uint64_t *preset) {
+  fold_status status = fold_ok();
+  char meant[160], *copy = strdup(list ? list : ""), *rest = NULL;
+  *named = *preset = 0;
+  if (copy == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a list of claims");
+  for (char *word = strtok_r(copy, ", ", &rest); word && status.code == FOLD_OK; word = strtok_r(NULL, ", ", &rest)) {
+    const char *stands_for = find_preset(word);
+    const uint64_t mask = matching(stands_for ? stands_for : word);
+    *(stands_for || strpbrk(word, "*?[") ? preset : named) |= mask;
+    if (mask == 0)
+      status = fold_error(FOLD_BAD_INPUT, "no claim matches '%.60s': see foldproof list claims%s", word,
+                          fold_claims_near(word, meant));
   }
+  free(copy);
+  return status;
+}
+
+char *fold_claims_expand(const char *list) {
+  char *text = NULL, *copy = strdup(list), *rest = NULL;
+  size_t size = 0;
+  FILE *out = copy ? open_memstream(&text, &size) : NULL;
+  for (char *word = out ? strtok_r(copy, ",", &rest) : NULL; word; word = strtok_r(NULL, ",", &rest)) {
+    const char *stands_for = find_preset(word);
+    fprintf(out, "%s%s", ftell(out) > 0 ? "," : "", stands_for ? stands_for : word);
+  }
+  free(copy);
+  if (out == NULL || fclose(out) != 0) return NULL;
+  return text;
 }

@@ -8,7 +8,6 @@
 #define FOLD_JUDGE_H
 
 #include "judge/evidence.h"
-#include "judge/log.h"
 #include "judge/sides.h"
 #include "judge/vary.h"
 
@@ -47,6 +46,35 @@ fold_status fold_registry_check(const struct fold_registry *registry);
 fold_status fold_replay_check(const struct fold_subject *subject);
 /* The order of that name, or BAD_INPUT with the name that may be meant. */
 fold_status fold_order_named(const char *name, const struct fold_order **order);
+
+/* Every run of a trial: which subject ran, for which claim, and what it did besides computing. Claims about memory, ranks and
+ * state are judged by the log, so that no run of any judge is lost. */
+struct fold_logged {
+  const struct fold_subject *subject; /* the trial's, or its twin */
+  enum fold_claim_id why;             /* the claim whose judge made it; FOLD_CLAIMS: the base run */
+  /* `unwritten` is set here once a second run with another poison has confirmed it, since one run can't tell it from a
+   * result that equals the poison by chance. For the base run it is not set here: writes_output has that confirmed. */
+  struct fold_traces traces;
+};
+
+struct fold_log {
+  struct fold_logged *run; /* the base run first */
+  size_t n, room;
+};
+fold_status fold_log_add(struct fold_log *log, const struct fold_logged *run);
+void fold_log_close(struct fold_log *log);
+
+enum fold_deed {
+  FOLD_DID_NOT_WRITE,
+  FOLD_DID_STRAY,
+  FOLD_DID_WRITE_INPUT,
+  FOLD_DID_LEAVE_STATE,
+  FOLD_DID_DIFFER,      /* the ranks' results */
+  FOLD_DID_RUN_TOGETHER /* ran on more than one rank */
+};
+/* The first run of the subject that did it; NULL. */
+const struct fold_logged *fold_log_find(const struct fold_log *log, const struct fold_subject *subject,
+                                        enum fold_deed deed);
 
 /* Numbers of rows around which a user wants batches to be tried; each is at least 1. */
 struct fold_around {

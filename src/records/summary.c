@@ -17,7 +17,10 @@ fold_status fold_summary_open(struct fold_summary *summary, const struct fold_re
   *summary = (struct fold_summary){.registry = registry};
   summary->seconds = calloc(registry->n + 1, sizeof *summary->seconds);
   summary->off = calloc(registry->n + 1, sizeof *summary->off);
-  return summary->seconds && summary->off ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the summary");
+  summary->unclaimed = calloc(registry->n + 1, sizeof *summary->unclaimed);
+  return summary->seconds && summary->off && summary->unclaimed
+             ? fold_ok()
+             : fold_error(FOLD_NO_MEMORY, "not enough memory for the summary");
 }
 
 void fold_summary_close(struct fold_summary *summary) {
@@ -25,6 +28,7 @@ void fold_summary_close(struct fold_summary *summary) {
   free(summary->skip);
   free(summary->seconds);
   free(summary->off);
+  free(summary->unclaimed);
   *summary = (struct fold_summary){0};
 }
 
@@ -85,7 +89,27 @@ static void print_off(const struct fold_summary *summary, bool verbose, FILE *ou
   if (notes > FEW_NOTES && !verbose) fprintf(out, "note: so are %zu more subjects (-v)\n", notes - FEW_NOTES);
 }
 
-fold_status fold_summary_add(struct fold_summary *summary, const struct fold_judgement *j) {
+static void keep_unclaimed(struct fold_unclaimed *of, const struct fold_judgement *j) {
+  of->claim = j->claim;
+  if (j->finding.verdict == FOLD_REFUTED && of->refuted++ == 0) snprintf(of->first, sizeof of->first, "%s", j->c->name);
+}
+
+uint64_t fold_summary_unclaimed(const struct fold_summary *summary, size_t i) {
+  return summary->unclaimed[i].claim ? FOLD_CLAIM(summary->unclaimed[i].claim->id) : 0;
+}
+
+/* What holds is no news. */
+static void print_unclaimed(const struct fold_summary *summary, FILE *out) {
+  for (size_t i = 0; i < summary->registry->n; i++) {
+    const struct fold_unclaimed *of = &summary->unclaimed[i];
+    if (of->refuted)
+      fold_put_wrapped(out, 0, 2, "not claimed: %s of %s is refuted in %zu case%s, first %s", of->claim->name,
+                       summary->registry->subjects[i].name, of->refuted, of->refuted == 1 ? "" : "s", of->first);
+  }
+}
+
+fold_status fold_summary_add(struct fold_summary *summary, const struct fold_judgement *j, bool counted) {
+  if (!counted) keep_unclaimed(&summary->unclaimed[j->subject_index], j);
   add_time(summary, j);
   keep_off(&summary->off[j->subject_index], j);
   return j->promised && j->finding.verdict == FOLD_SKIPPED ? count_skip(summary, j->finding.reason) : fold_ok();
@@ -181,4 +205,5 @@ void fold_summary_print(struct fold_summary *summary, const struct fold_table *t
   if (verbose) print_slowest(summary, "subjects", put_slowest_subjects, out);
   if (verbose) print_slowest(summary, "cases", put_slowest_cases, out);
   print_insensitive(table, out);
+  print_unclaimed(summary, out);
 }

@@ -27,15 +27,25 @@ struct fold_summary {
   struct fold_off {
     double ulps; /* 0: none */
     char name[160];
-  } * off;         /* for each subject: its largest error that deserves a notice, and the case */
-  double *seconds; /* for each subject */
-  double before;   /* the time of the last judgement */
+  } * off; /* for each subject: its largest error that deserves a notice, and the case */
+  /* Of a claim that a guest does not make, which is judged without being asked for (run/judges.c): neither counted nor a
+   * failure. */
+  struct fold_unclaimed {
+    const struct fold_claim *claim; /* NULL: none was judged */
+    size_t refuted;
+    char first[160];                        /* the first case in which it is refuted */
+  } * unclaimed;                            /* for each subject */
+  double *seconds;                          /* for each subject */
+  double before;                            /* the time of the last judgement */
   struct fold_slow now, slow[FOLD_SLOWEST]; /* slow: the worst first */
 };
 
 fold_status fold_summary_open(struct fold_summary *summary, const struct fold_registry *registry);
 void fold_summary_close(struct fold_summary *summary);
-fold_status fold_summary_add(struct fold_summary *summary, const struct fold_judgement *judgement);
+/* `counted`: it is in the table, too; else it was judged for information. */
+fold_status fold_summary_add(struct fold_summary *summary, const struct fold_judgement *judgement, bool counted);
+/* The claim of subject `i` that was judged for information, as a mask. */
+uint64_t fold_summary_unclaimed(const struct fold_summary *summary, size_t i);
 /* Uses the table's counts. The table prints the line "N held, N refuted, N skipped". */
 void fold_summary_print(struct fold_summary *summary, const struct fold_table *table, bool strict, bool verbose,
                         FILE *out);

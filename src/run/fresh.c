@@ -3,7 +3,6 @@
  * so that nothing stays behind, however either process ends.
  */
 #include "run/fresh.h"
-#include "run/fresh_environment.h"
 #include "run/job.h"
 
 #include <errno.h>

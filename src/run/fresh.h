@@ -15,4 +15,11 @@ fold_status fold_fresh_ask(const struct fold_selection *selection, const struct 
 fold_status fold_fresh_read(int records, struct fold_fresh **fresh);
 void fold_fresh_free(struct fold_fresh *fresh);
 
+/* This process's variables, changed, in one of two ways: a NULL-terminated list, to be freed with fold_fresh_environment_free. NO_MEMORY. */
+fold_status fold_fresh_environment(bool one_way, char ***variables);
+/* This process's variables, and so many threads in those by which OpenMP and BLAS libraries take their number; 0: none is
+ * changed. */
+fold_status fold_threads_environment(unsigned threads, char ***variables);
+void fold_fresh_environment_free(char **variables);
+
 #endif

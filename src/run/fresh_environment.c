@@ -1,5 +1,11 @@
-/* fresh_environment.c: changes variables for the new process. */
-#include "run/fresh_environment.h"
+/* fresh_environment.c: another environment for a new process, in which nothing that a sum may depend on has changed.
+ *
+ * Folders have another name, the user and the terminal are others, variables that libraries read are set to what they mean
+ * when they are not set, CI and DEBUG are set if they are not, the stack begins elsewhere, and glibc fills
+ * allocated and freed memory with bytes other than zero (MALLOC_PERTURB_). So a result that depends on uninitialised
+ * memory, or on the environment, differs there.
+ */
+#include "run/fresh.h"
 
 #include <omp.h>
 #include <stdio.h>

@@ -9,7 +9,6 @@
 #include "rig/fp_state.h"
 #include "rig/late_writes.h"
 #include "rig/process_state.h"
-#include "run/alike.h"
 #include "run/apart.h"
 #include "run/judges.h"
 #include "run/known.h"
