@@ -68,4 +68,9 @@ static inline void scratch_close(struct scratch *s) {
   rmdir(s->folder);
 }
 
+/* A folder that is removed where its block ends. */
+#define SCRATCH(s)                                          \
+  struct scratch s __attribute__((cleanup(scratch_close))); \
+  if (!scratch_open(&s)) abort()
+
 #endif

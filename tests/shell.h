@@ -38,6 +38,10 @@ static inline void shell_close(struct shell *s) {
   free(s);
 }
 
+static inline void shell_end(struct shell **s) { shell_close(*s); }
+/* A shell that is closed where its block ends. */
+#define SHELL(s) struct shell *s __attribute__((cleanup(shell_end))) = shell_open()
+
 static inline void shell_slurp(const char *path, char *text, size_t size) {
   FILE *file = fopen(path, "r");
   size_t n = file ? fread(text, 1, size - 1, file) : 0;

@@ -21,7 +21,7 @@ Test(bench, exit_codes_follow_the_contract) {
       {"played/skipped", 77},
       {"played/nosuch", 2},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     shell_run(s, "$F bench --n 1e8 --subjects '%s'", rows[i].subjects);
     EXPECT_CODE(s, rows[i].code);
@@ -29,7 +29,6 @@ Test(bench, exit_codes_follow_the_contract) {
   shell_run(s, "FOLDPROOF_NO_GPU=1 $F bench --n 1e8 --subjects 'played/implausible'");
   EXPECT_CODE(s, 77);
   cr_expect(strstr(s->err, "no GPU here: played") && s->out[0] == '\0', "%s%s", s->out, s->err);
-  shell_close(s);
 }
 
 static const char *line_of(struct shell *s, const char *subject) {
@@ -45,19 +44,18 @@ static bool line_has(const char *line, const char *word) {
 
 /* Small inputs are timed in graphs of many calls: the headline and each record say of how many. */
 Test(bench, graphs_of_calls_are_told) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "$F bench --n 1e4,1e8 --subjects played/plausible --jsonl b.jsonl; cat b.jsonl");
   EXPECT_CODE(s, 0);
   cr_expect(line_has(line_of(s, "Elements 10,000"), "Calls in a graph 32"), "%s", s->out);
   cr_expect(!line_has(line_of(s, "Elements 100,000,000"), "graph"), "%s", s->out);
   cr_expect(line_has(line_of(s, "\"cols\":10000,"), "\"calls\":32"), "%s", s->out);
   cr_expect(line_has(line_of(s, "\"cols\":100000000,"), "\"calls\":1"), "%s", s->out);
-  shell_close(s);
 }
 
 /* One size implausible of two is one too many; the table and the record name the subject. */
 Test(bench, an_implausible_figure_is_named_in_table_and_record) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "$F bench --n 1e8,2e8 --subjects 'played/*' --peer played/plausible --jsonl b.jsonl");
   EXPECT_CODE(s, 1);
   cr_expect(line_has(line_of(s, "played/implausible"), "held, implausible: above the ceiling"), "%s", s->out);
@@ -85,5 +83,4 @@ Test(bench, an_implausible_figure_is_named_in_table_and_record) {
   }
   fclose(file);
   cr_expect(timings == 2 * 8 && implausible == 2 * 2, "%zu timings, %zu implausible", timings, implausible);
-  shell_close(s);
 }

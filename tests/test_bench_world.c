@@ -35,7 +35,7 @@ Test(bench_world, a_figure_that_cannot_be_is_told_and_exits_1) {
       {"library", "--memory 1e6 --link 1e6", "  not judged\n", 0},
       {"library", "--memory 1e6 --link 1e-6", "implausible: more than the link carries", 1},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   need_mpi();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     shell_run(
@@ -46,12 +46,11 @@ Test(bench_world, a_figure_that_cannot_be_is_told_and_exits_1) {
     EXPECT_CODE(s, rows[i].code);
     cr_expect(strstr(s->out, rows[i].says), "%s: no '%s': %s", s->ran, rows[i].says, s->out);
   }
-  shell_close(s);
 }
 
 /* The time of a run is that of its slowest rank. */
 Test(bench_world, the_slowest_rank_counts) {
-  struct shell *s = shell_open();
+  SHELL(s);
   need_mpi();
   shell_run(s,
             "%s $M bench --engine mpi --subjects played/one_is_slow --unverified --workers 3 --what strong --n 1000 "
@@ -59,24 +58,22 @@ Test(bench_world, the_slowest_rank_counts) {
             world);
   EXPECT_CODE(s, 0);
   cr_expect(strstr(s->out, "played/one_is_slow     1,000        3      100,000 "), "%s", s->out);
-  shell_close(s);
 }
 
 /* Inputs that are larger than a pool rotate too: no share finds in a cache what another has just read. */
 Test(bench_world, no_entrant_meets_an_input_that_another_has_just_read) {
-  struct shell *s = shell_open();
+  SHELL(s);
   need_mpi();
   shell_run(s,
             "%s $M bench --engine mpi --subjects played/meets_input --unverified --workers 1 --what strong --n 3e6 "
             "--iterations 9 --memory 1e6",
             world);
   cr_expect(strstr(s->out, "played/meets_input  3,000,000        1        5,000 "), "it met an input: %s", s->out);
-  shell_close(s);
 }
 
 /* What is right for the lengths that are judged whole is caught by samples of the timed message. */
 Test(bench_world, the_timed_size_is_judged_too) {
-  struct shell *s = shell_open();
+  SHELL(s);
   need_mpi();
   for (int wrong = 0; wrong < 2; wrong++)
     for (int whole = 0; whole < 2; whole++) {
@@ -87,7 +84,6 @@ Test(bench_world, the_timed_size_is_judged_too) {
       EXPECT_CODE(s, wrong && !whole);
       cr_expect(!(wrong && !whole) || strstr(s->out, "refuted; bounded:"), "%s", s->out);
     }
-  shell_close(s);
 }
 
 /* One exact sum is lent at a time: a shape of more is turned away, not judged by its first row. */
@@ -119,7 +115,7 @@ Test(bench_world, long_sums_are_judged_at_the_timed_size) {
                   {{"right_exact", NULL},
                    {"next_to_nearest", "refuted; correctly_rounded: not the number nearest"},
                    {"above_bound", "refuted; bounded: error 1e+09 is above the bound"}}};
-  struct shell *s = shell_open();
+  SHELL(s);
   need_mpi();
   for (int i = 0; i < 4; i++) {
     int three = i / 2, is_long = i % 2;
@@ -135,12 +131,11 @@ Test(bench_world, long_sums_are_judged_at_the_timed_size) {
                 rows[three][k].subject, s->out);
     }
   }
-  shell_close(s);
 }
 
 /* Which NaN a sum is nobody promises: bench and study say of it what verify says. */
 Test(bench_world, another_nan_is_the_same_result) {
-  struct shell *s = shell_open();
+  SHELL(s);
   need_mpi();
   shell_run(s,
             "%s $M bench --engine mpi --subjects played/other_nan --generator nan_first --what messages --bytes 4096 "
@@ -154,7 +149,6 @@ Test(bench_world, another_nan_is_the_same_result) {
       "%s $M study --messages --engine mpi --generator nan_first --settings default --sizes 64,1000 | grep other_nan:",
       world);
   cr_expect(strstr(s->out, "ranks agreed in 2, repeats in 2\n"), "%s", s->out);
-  shell_close(s);
 }
 
 static size_t count_lines(const char *text, const char *with) {
@@ -164,7 +158,7 @@ static size_t count_lines(const char *text, const char *with) {
 }
 
 Test(bench_world, records_have_what_the_table_has) {
-  struct shell *s = shell_open();
+  SHELL(s);
   need_mpi();
   shell_run(
       s,
@@ -210,7 +204,6 @@ Test(bench_world, records_have_what_the_table_has) {
             "b.html; exit $code");
   EXPECT_CODE(s, 0);
   cr_expect(strstr(s->out, "Strong scaling") && strstr(s->out, "\n2\n"), "%s", s->out);
-  shell_close(s);
 }
 
 Test(bench_world, bad_words_are_refused) {
@@ -235,19 +228,18 @@ Test(bench_world, bad_words_are_refused) {
       {"study --messages --simulate", "does not go with"},
       {"study --messages --engine mpi --sizes 0", "from 1"},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     shell_run(s, "$F %s", rows[i].options);
     EXPECT_CODE(s, 2);
     cr_expect(strstr(s->err, rows[i].word) && shell_lines(s->err) <= 3, "%s: %s", s->ran, s->err);
     cr_expect(s->out[0] == '\0', "%s: %s", s->ran, s->out);
   }
-  shell_close(s);
 }
 
 /* Open MPI's linear and its ring: other orders. Ours has one letter under both; one whose bits show the length has not. */
 Test(bench_world, messages_are_probed_under_each_setting) {
-  struct shell *s = shell_open();
+  SHELL(s);
   need_mpi();
   shell_run(
       s,
@@ -269,5 +261,4 @@ Test(bench_world, messages_are_probed_under_each_setting) {
             "%s", s->out);
   shell_run(s, "%s $F study --messages --engine mpi --settings nosuch", world);
   EXPECT_CODE(s, 2);
-  shell_close(s);
 }

@@ -55,13 +55,12 @@ Test(command, exit_codes_follow_the_contract) {
       {"$F order host/pairwise --draw=pie", 2},
       {"$F list fixtures", 0},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     shell_run(s, "%s", rows[i].line);
     EXPECT_CODE(s, rows[i].code);
     cr_expect((rows[i].code == 2) == (s->out[0] == '\0'), "%s: output '%s'", s->ran, s->out);
   }
-  shell_close(s);
 }
 
 static void expect_listed(struct shell *s, const char *what, const char *name) {
@@ -72,7 +71,7 @@ static void expect_listed(struct shell *s, const char *what, const char *name) {
 }
 
 Test(command, list_names_every_row_of_every_table) {
-  struct shell *s = shell_open();
+  SHELL(s);
   size_t n;
   shell_run(s, "$F list");
   const struct fold_subject *subjects = fold_subjects(&n);
@@ -92,7 +91,6 @@ Test(command, list_names_every_row_of_every_table) {
   for (size_t i = 0; i < n; i++) expect_listed(s, "orders", orders[i].name);
   shell_run(s, "$F list fixtures");
   expect_listed(s, "fixtures", "normal/f32/sum/1x33/seed1");
-  shell_close(s);
 }
 
 /* How often a list has this text. */
@@ -112,7 +110,7 @@ Test(command, list_leaves_out_what_the_options_leave_out) {
       {"claims --claims 'bounded'", "bounded", "run_to_run"},
       {"fixtures --fixtures 'normal/f32/*' --set large --set default", "normal/f32/sum/1x33/seed1", "normal/f64"},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   size_t n;
   const struct fold_subject *subjects = fold_subjects(&n);
   for (int e = 0; e < FOLD_ENGINES; e++) {
@@ -136,7 +134,6 @@ Test(command, list_leaves_out_what_the_options_leave_out) {
     expect_listed(s, "what is asked for", rows[i].has);
     cr_expect(!strstr(s->out, rows[i].lacks), "%s: %s", s->ran, s->out);
   }
-  shell_close(s);
 }
 
 /* The numbers of "N held, N refuted, N skipped", the table's last line. */
@@ -148,7 +145,7 @@ static void closing_counts(struct shell *s, size_t count[3]) {
 }
 
 Test(command, records_say_what_the_table_counts) {
-  struct shell *s = shell_open();
+  SHELL(s);
   size_t table[3], records[3] = {0}, environments = 0;
   shell_run(
       s,
@@ -181,12 +178,11 @@ Test(command, records_say_what_the_table_counts) {
     cr_expect(table[v] > 0, "nothing to compare");
   }
   cr_expect_eq(scratch_count(&s->scratch, false), 1, "nothing lies beside the records");
-  shell_close(s);
 }
 
 /* Who only ran has held nothing; who could not run is skipped or broken. Records of before, with a verdict, say the same. */
 Test(command, a_run_that_judges_nothing_has_no_verdict) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "$M record --subjects 'host/kahan,broken/unsupported,broken/environment' " CASE33 " --jsonl r.jsonl");
   EXPECT_CODE(s, 99);
   shell_run(s, "grep '\"type\":\"run\"' r.jsonl | grep -c '\"verdict\":\"\\(skipped\\|broken\\)\"'");
@@ -197,12 +193,11 @@ Test(command, a_run_that_judges_nothing_has_no_verdict) {
             "sed 's/\"type\":\"run\"/&,\"verdict\":\"held\"/' with_results >old; $F compare old with_results && $F "
             "report old -o x.html");
   EXPECT_CODE(s, 0);
-  shell_close(s);
 }
 
 /* Standard output is a regular file here, as behind a shell's ">": it must be written to, and not replaced. */
 Test(command, records_go_to_standard_output_wherever_it_leads) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "echo first >out.jsonl; $F record --subjects host/kahan " CASE33 " >>out.jsonl; cat out.jsonl");
   EXPECT_CODE(s, 0);
   cr_expect(strncmp(s->out, "first\n{\"schema\":2,", 18) == 0, "%s", s->out);
@@ -212,19 +207,17 @@ Test(command, records_go_to_standard_output_wherever_it_leads) {
   shell_run(s, "ln -s target.jsonl link.jsonl && $F record --subjects host/kahan " CASE33
                " --jsonl link.jsonl && test -L link.jsonl && test -s target.jsonl");
   EXPECT_CODE(s, 0);
-  shell_close(s);
 }
 
 /* Where there is no result nothing can be right: no claim about values holds. */
 Test(command, an_input_without_rows_is_judged_by_no_value) {
   static const char *const claims[] = {"correctly_rounded", "faithful", "bounded"};
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
     shell_run(s, "$F verify --subjects host/exact,host/sequential --claims %s --fixtures '*/f32/sum/0x*'", claims[i]);
     EXPECT_CODE(s, 77);
     cr_expect(strstr(s->out, ": the input has no rows\n") && strstr(s->out, "\n0 held, 0 refuted, "), "%s: %s", s->ran, s->out);
   }
-  shell_close(s);
 }
 
 /* The first replay line, run by sh as it stands, refutes one claim of one case. */
@@ -244,7 +237,7 @@ static void replay_alone(struct shell *s) {
 
 Test(command, a_refutation_can_be_replayed_alone) {
   static const char *const mutants[] = {"mutant/twice", "mutant/next_row", "mutant/flush", "mutant/max_from_zero"};
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof mutants / sizeof *mutants; i++) {
     shell_run(s,
               "$M verify --subjects '%s' --claims 'replays' --fixtures "
@@ -252,12 +245,11 @@ Test(command, a_refutation_can_be_replayed_alone) {
               mutants[i]);
     replay_alone(s);
   }
-  shell_close(s);
 }
 
 /* With as many repeats, over such a world. */
 Test(command, a_replay_asks_as_the_user_did) {
-  struct shell *s = shell_open();
+  SHELL(s);
   ranks_environment();
   shell_run(s,
             "$M verify --subjects mutant/counter --claims run_to_run --repeats 7 --fixtures normal/f32/sum/1x1023/*");
@@ -272,16 +264,14 @@ Test(command, a_replay_asks_as_the_user_did) {
     replay_alone(s);
   }
 #endif
-  shell_close(s);
 }
 
 Test(command, a_replay_of_an_array_names_the_array) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s,
             "$F gen normal --n 100 -o 'a b.npy' && $M verify --subjects mutant/twice --claims bounded --npy 'a b.npy'");
   EXPECT_CODE(s, 1);
   cr_expect(strstr(s->out, " --npy 'a b.npy' --problem 'sum'\n"), "%s", s->out);
-  shell_close(s);
 }
 
 /* One array of f32 or f64 to a .npy of the scratch folder. */
@@ -299,7 +289,7 @@ static fold_status fill(void *context, uint64_t first, size_t n, void *out) {
 Test(command, rows_without_a_bound_are_counted) {
   enum { COLS = 1700000 };
   double *rows = calloc(2 * COLS, sizeof *rows);
-  struct shell *s = shell_open();
+  SHELL(s);
   struct array a = {FOLD_F32, rows};
   cr_assert_not_null(rows);
   rows[0] = rows[COLS] = 1;
@@ -311,7 +301,6 @@ Test(command, rows_without_a_bound_are_counted) {
   cr_expect_not_null(strstr(s->out, "\"reason\":\"1 of 2 rows have no bound: Kahan's needs n u <= 1/10\""), "%s",
                      s->out);
   cr_expect_not_null(strstr(s->out, "\"rows_judged\":1,\"rows_without_bound\":1"), "%s", s->out);
-  shell_close(s);
   free(rows);
 }
 
@@ -334,7 +323,7 @@ static json_t *ask_oracle(struct shell *s, enum fold_dtype dtype, const char *op
 
 /* The upper half of the rows times the lower one: 1e8 1e8 + 1 1 - 1e8 1e8 is 1, which f64 loses. */
 Test(command, the_oracle_knows_dot_products) {
-  struct shell *s = shell_open();
+  SHELL(s);
   static const double xy[2][3] = {{1e8, 1, -1e8}, {1e8, 1, 1e8}};
   struct array a = {FOLD_F64, xy[0]};
   cr_assert_eq(fold_npy_write(scratch_path(&s->scratch, "xy.npy"), FOLD_F64, 2, 3, false, fill, &a).code, FOLD_OK);
@@ -351,7 +340,6 @@ Test(command, the_oracle_knows_dot_products) {
   cr_expect(s->code == 2 && strstr(s->err, "2 inputs"), "%s", s->err);
   shell_run(s, "$F verify --engine host --npy xy.npy --problem dot");
   cr_expect(s->code == 2 && strstr(s->err, "2 inputs"), "%s", s->err);
-  shell_close(s);
 }
 
 Test(command, the_oracle_knows_the_answers) {
@@ -387,7 +375,7 @@ Test(command, the_oracle_knows_the_answers) {
       {FOLD_F32, "min", 3, {0, -0.0, 3}, "-0", "3", "0x8000", "0x8000", "0x80000000", "0x8000000000000000"},
       {FOLD_F32, "min", 2, {NAN, -INFINITY}, "nan", "0", NULL, NULL, NULL, NULL},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     json_t *answer = ask_oracle(s, rows[i].dtype, rows[i].op, rows[i].n, rows[i].x);
     const char *want[] = {rows[i].f16, rows[i].bf16, rows[i].f32, rows[i].f64};
@@ -410,11 +398,10 @@ Test(command, the_oracle_knows_the_answers) {
   json_t *answer = ask_oracle(s, FOLD_F64, "sum", 3, (double[]){1e8, 1, -1e8});
   cr_expect_eq(json_real_value(json_object_get(answer, "condition")), 200000001.0);
   json_decref(answer);
-  shell_close(s);
 }
 
 Test(command, gen_writes_what_the_generator_makes) {
-  struct shell *s = shell_open();
+  SHELL(s);
   static const char *const shapes[] = {"--n 1000", "--rows 7 --cols 100", "--n 0"};
   for (int d = 0; d < FOLD_E4M3; d++)
     for (size_t k = 0; k < 3; k++) {
@@ -433,13 +420,12 @@ Test(command, gen_writes_what_the_generator_makes) {
       cr_expect_eq(memcmp(got, want, n * fold_dtype_size(npy.dtype)), 0, "%s", s->ran);
     }
   cr_expect_eq(scratch_count(&s->scratch, false), 1, "nothing lies beside it");
-  shell_close(s);
 }
 
 /* Ranks alike, results alike: the run that left a result unwritten is still another. */
 Test(command, compare_sees_what_a_run_did_besides_computing) {
   static const char *const rows[][2] = {{"mutant/last_unwritten", "unwritten"}, {"mutant/past_end", "out_of_bounds"}};
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     shell_run(
         s, "$M record --subjects %s --fixtures 'normal/f32/sum/17x257/*' --jsonl a.jsonl && grep -q '\"%s\":{' a.jsonl",
@@ -450,5 +436,4 @@ Test(command, compare_sees_what_a_run_did_besides_computing) {
     shell_run(s, "$F compare a.jsonl a.jsonl");
     EXPECT_CODE(s, 0);
   }
-  shell_close(s);
 }

@@ -63,10 +63,9 @@ Test(command_input, unknown_words_are_refused) {
       {"$F record --probe", "--probe", 3},
       {"$F list --repeats 5", "--repeats", 3},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(s, rows[i].line, rows[i].word, rows[i].lines);
   cr_expect_eq(scratch_count(&s->scratch, false), 0, "something was written");
-  shell_close(s);
 }
 
 /* Under any name of theirs. */
@@ -74,7 +73,7 @@ Test(command_input, what_a_command_reads_is_not_its_output) {
   static const char *const lines[] = {"$F verify --engine host -s host/sequential --npy x.npy --jsonl ./x.npy",
                                       "$F record --engine host -s host/sequential --npy x.npy --jsonl link",
                                       "$F recheck r --jsonl r", "$F report r -o link2"};
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s,
             "$F gen normal --n 5 -o x.npy && ln x.npy link && ln -s r link2 && $F record --engine host -s "
             "host/sequential --npy x.npy "
@@ -87,17 +86,15 @@ Test(command_input, what_a_command_reads_is_not_its_output) {
   }
   shell_run(s, "cat x.npy r | cmp - was");
   EXPECT_CODE(s, 0);
-  shell_close(s);
 }
 
 Test(command_input, a_dash_is_standard_output) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s,
             "$F record --engine host -s host/sequential -f thirds --jsonl - >to && $F record --engine host -s "
             "host/sequential -f thirds --jsonl here && grep -c . to && test ! -e ./-");
   EXPECT_CODE(s, 0);
   cr_expect(atoi(s->out) > 2, "%s", s->out);
-  shell_close(s);
 }
 
 Test(command_input, a_glob_that_matches_nothing_is_an_error) {
@@ -119,9 +116,8 @@ Test(command_input, a_glob_that_matches_nothing_is_an_error) {
       {"$F list claims --claims nosuch", "'nosuch'"},
       {"$F verify --claims gpu_to_gpu", "foldproof compare --claim gpu_to_gpu"},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(s, rows[i].line, rows[i].word, 1);
-  shell_close(s);
 }
 
 /* Of each selected subject, what it takes and promises; the sixth and later ones are counted. */
@@ -140,9 +136,8 @@ Test(command_input, nothing_judged_says_why_of_each_subject) {
       {"$F verify --probe --subjects host/exact --fixtures 'normal/f32/prod/1x33/*' --claims replays",
        "the selected cases are prod of f32", 2},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(s, rows[i].line, rows[i].word, rows[i].lines);
-  shell_close(s);
 }
 
 Test(command_input, outputs_that_can_not_be_written_leave_nothing) {
@@ -154,12 +149,11 @@ Test(command_input, outputs_that_can_not_be_written_leave_nothing) {
       {"$F verify --subjects host/kahan --fixtures 'normal/f32/sum/1x33/*' --jsonl no/such/x.jsonl", "x.jsonl"},
       {"$F record --subjects host/kahan --fixtures 'normal/f32/sum/1x33/*' --jsonl no/such/x.jsonl", "x.jsonl"},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     expect_refusal(s, rows[i].line, rows[i].word, 1);
     cr_expect_eq(scratch_count(&s->scratch, false), 0, "%s left something", rows[i].line);
   }
-  shell_close(s);
 }
 
 /* The file may be as long as a disk has room: as on a full one, what was written is not kept. What was judged is told all
@@ -171,7 +165,7 @@ Test(command_input, a_full_disk_is_the_environments_fault_and_costs_no_verdict) 
       "$F verify --subjects host/kahan --fixtures 'normal/f32/sum/1x*' --jsonl /dev/full",
       ("ulimit -f 8; trap '' XFSZ; $F verify --subjects host/kahan --claims bounded,compensated --fixtures "
        "'normal/f32/sum/1x*' --jsonl x.jsonl")};
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof verify / sizeof *verify; i++) {
     expect_line(s, 99, verify[i], i == 2 ? "x.jsonl" : "/dev/full", 1);
     cr_expect(strstr(s->out, " held, 0 refuted, "), "%s: %s", s->ran, s->out);
@@ -182,17 +176,15 @@ Test(command_input, a_full_disk_is_the_environments_fault_and_costs_no_verdict) 
               "/dev/full", 1);
   expect_line(s, 99, "$F gen normal --n 100000 -o /dev/full", "/dev/full", 1);
   cr_expect_eq(scratch_count(&s->scratch, false), 0, "something was left");
-  shell_close(s);
 }
 
 Test(command_input, an_old_file_survives_a_failure) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "echo old >x.jsonl; ulimit -f 1; trap '' XFSZ; $F gen normal --n 100000 -o x.npy");
   EXPECT_CODE(s, 99);
   shell_run(s, "$F verify --subjects nosuch --jsonl x.jsonl; cat x.jsonl");
   cr_expect_str_eq(s->out, "old\n");
   cr_expect_eq(scratch_count(&s->scratch, false), 1, "something lies beside it");
-  shell_close(s);
 }
 
 Test(command_input, a_full_standard_output_is_an_error) {
@@ -203,15 +195,14 @@ Test(command_input, a_full_standard_output_is_an_error) {
                                       "$F verify --subjects host/kahan --fixtures 'normal/f32/sum/1x33/*' >/dev/full",
                                       "$F order host/pairwise >/dev/full",
                                       "$F gen normal --n 5 -o x.npy && $F oracle --json x.npy >/dev/full"};
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) expect_line(s, 99, lines[i], "standard output", 1);
-  shell_close(s);
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
 /* 200 MB of address space do not hold 2 GB. */
 Test(command_input, short_memory_is_a_clear_line) {
-  struct shell *s = shell_open();
+  SHELL(s);
   scratch_write(&s->scratch, "huge.ini", "[huge]\ngenerator = normal\ndtype = f64\nn = 2^28\n", 46);
   expect_refusal(s, "ulimit -v 400000; OMP_NUM_THREADS=1 $F verify --subjects host/kahan --fixture-folder .", "memory",
                  1);
@@ -227,7 +218,6 @@ Test(command_input, short_memory_is_a_clear_line) {
   memcpy(header + 10, shape, strlen(shape));
   cr_assert(file && fwrite(header, 1, 128, file) == 128 && fclose(file) == 0);
   expect_refusal(s, "ulimit -v 400000; OMP_NUM_THREADS=1 $F oracle huge.npy", "memory", 1);
-  shell_close(s);
 }
 #endif
 
@@ -249,7 +239,7 @@ Test(command_input, inputs_without_an_end_are_refused) {
       {"true", "$F compare /dev/zero /dev/zero", "/dev/zero:1"},
       {"true", "yes '{' | tr -d '\\n' | $F report /dev/stdin", "/dev/stdin:1"},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     shell_run(s, "%s", rows[i].before);
     shell_run(s, "ulimit -t 20; F=\"timeout 20 $F\"; %s", rows[i].line);
@@ -257,12 +247,11 @@ Test(command_input, inputs_without_an_end_are_refused) {
     cr_expect(shell_lines(s->err) == 1 && strstr(s->err, rows[i].word), "%s: %s", s->ran, s->err);
     shell_run(s, "rm -rf a.*");
   }
-  shell_close(s);
 }
 
 Test(command_input, an_expected_sum_that_is_not_the_exact_one_is_refused) {
   static const char *const wrong[] = {"4", "3.0000000000000000000000000000000000000000000001", "-3", "nan", "inf"};
-  struct shell *s = shell_open();
+  SHELL(s);
   char text[200];
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     snprintf(text, sizeof text, "[a]\nvalues = 1, 2\ndtype = f32\nprovenance = a test\nexpect_sum = %s\n", wrong[i]);
@@ -274,11 +263,10 @@ Test(command_input, an_expected_sum_that_is_not_the_exact_one_is_refused) {
   scratch_write(&s->scratch, "bad.ini", right, strlen(right));
   shell_run(s, "$F verify --fixture-folder . --engine host");
   EXPECT_CODE(s, 0);
-  shell_close(s);
 }
 
 Test(command_input, subjects_are_listed_in_a_line_each_by_name_and_engine) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "$F list subjects --engine host | awk -F '  +' 'NF >= 3 && $1 ~ \"^[^ ]+/[^ ]+$\" && $2 == \"host\"'");
   const size_t named = shell_lines(s->out);
   shell_run(s, "$F list subjects --engine host");
@@ -288,5 +276,4 @@ Test(command_input, subjects_are_listed_in_a_line_each_by_name_and_engine) {
   cr_expect(shell_lines(s->out) == 4 * lines && strstr(s->out, "    claims "), "%s", s->out);
   shell_run(s, "$F list claims --long");
   EXPECT_CODE(s, 2);
-  shell_close(s);
 }

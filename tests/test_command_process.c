@@ -40,7 +40,7 @@ Test(command_process, closed_descriptors_are_no_file) {
       {"$F compare r.jsonl r.jsonl >&-", 99},
       {"$F verify --help >&-", 99},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "ln -s /proc/self/fd/1 out");
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     shell_run(s, "%s", rows[i].line);
@@ -50,7 +50,6 @@ Test(command_process, closed_descriptors_are_no_file) {
     shell_run(s, "test -L out || echo no link; rm -f v.jsonl; ls | grep -v -e '^r.jsonl$' -e '^x.npy$' -e '^out$'");
     cr_expect_str_eq(s->out, "", "%s left %s", rows[i].line, s->out);
   }
-  shell_close(s);
 }
 
 /* Suites set the policy for all commands (meson.build): a command of a user who has not. libgomp tells how long a thread spins when it
@@ -60,7 +59,7 @@ Test(command_process, threads_that_wait_sleep_unless_the_user_chose_how_they_wai
     const char *set;
     bool asleep;
   } rows[] = {{"", true}, {"OMP_WAIT_POLICY=active", false}};
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     shell_run(s,
               "unset OMP_WAIT_POLICY; %s OMP_DISPLAY_ENV=verbose $F verify --fixtures none 2>&1 | "
@@ -68,7 +67,6 @@ Test(command_process, threads_that_wait_sleep_unless_the_user_chose_how_they_wai
               rows[i].set);
     cr_expect_eq(strcmp(shell_last_line(s->out), "0") == 0, rows[i].asleep, "%s: %s", s->ran, s->out);
   }
-  shell_close(s);
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
@@ -82,7 +80,7 @@ Test(command_process, a_thread_that_can_not_be_started_is_the_environments_fault
                                       "gen normal --n 2^22 -o o",
                                       "oracle x.npy",
                                       "study --sizes 1e6 --generators normal --jsonl o"};
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "$F gen normal --n 1e6 -o x.npy");
   EXPECT_CODE(s, 0);
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -91,14 +89,13 @@ Test(command_process, a_thread_that_can_not_be_started_is_the_environments_fault
     shell_run(s, "rm -f o; ls");
     cr_expect_str_eq(s->out, "x.npy\n", "%s left %s", lines[i], s->out);
   }
-  shell_close(s);
 }
 #endif
 
 /* A signal ends what has nothing to finish; no temporary file stays, and the former file does. */
 Test(command_process, a_signal_leaves_no_temporary_file) {
   static const int signals[] = {1, 2, 3, 13, 15, 24};
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
     shell_run(s,
               "echo former >g.npy; env --default-signal $F gen normal --n 2^36 -o g.npy & p=$!; "
@@ -108,7 +105,6 @@ Test(command_process, a_signal_leaves_no_temporary_file) {
     shell_run(s, "ls; cat g.npy");
     cr_expect_str_eq(s->out, "g.npy\nformer\n", "signal %d: %s", signals[i], s->out);
   }
-  shell_close(s);
 }
 
 /* Everything that writes a file, and what it may find under its name. */
@@ -198,7 +194,7 @@ static void expect_short_stack(struct shell *s, const char *line, const char *wo
 
 /* It would die of SIGSEGV without a word, or a subject would seem to. */
 Test(command_process, a_stack_that_is_too_small_is_told) {
-  struct shell *s = shell_open();
+  SHELL(s);
   expect_short_stack(s, "(ulimit -s 128; $F oracle no.npy)",
                      "the stack is limited to 128 KiB, and at least 512 are needed");
   expect_short_stack(s, "(ulimit -s 511; $F verify)", "the stack is limited to 511 KiB");
@@ -206,11 +202,10 @@ Test(command_process, a_stack_that_is_too_small_is_told) {
       s,
       "(ulimit -s 512; $F gen normal --n 99 -o x.npy && $F oracle x.npy && $F verify -s host/sequential --npy x.npy)");
   EXPECT_CODE(s, 0);
-  shell_close(s);
 }
 
 Test(command_process, required_gpus_that_are_not_there_are_a_broken_environment) {
-  struct shell *s = shell_open();
+  SHELL(s);
   const char *verify = "CUDA_VISIBLE_DEVICES= $F verify --engine cuda --fixtures 'normal/f32/sum/1x33/*'";
   shell_run(s, "env -u FOLDPROOF_REQUIRE_GPUS %s", verify);
   EXPECT_CODE(s, 77);
@@ -219,5 +214,4 @@ Test(command_process, required_gpus_that_are_not_there_are_a_broken_environment)
   cr_expect(strstr(s->err, "FOLDPROOF_REQUIRE_GPUS=1"), "%s", s->err);
   shell_run(s, "FOLDPROOF_REQUIRE_GPUS=1 CUDA_VISIBLE_DEVICES= $F verify --fixtures 'normal/f32/sum/1x33/*'");
   EXPECT_CODE(s, 99);
-  shell_close(s);
 }

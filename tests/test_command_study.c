@@ -17,16 +17,15 @@ Test(command_study, exit_codes_follow_the_contract) {
       {"$F study --sizes 0,1,2 --dtypes f16,f64 --problems sum,max --generators normal,inf_both", 0},
       {"$M study --sizes 33 --generators normal", 99}, /* its registry holds subjects whose machine fails */
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     shell_run(s, "%s", rows[i].line);
     EXPECT_CODE(s, rows[i].code);
   }
-  shell_close(s);
 }
 
 Test(command_study, tables_have_the_layout_of_the_report) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "$F study --sizes 1000,10000 --generators mixed,pathological,normal");
   EXPECT_CODE(s, 0);
   expect_text(s, "        Size   Sequential      Reverse         Tree       Sorted        NumPy\n");
@@ -40,7 +39,6 @@ Test(command_study, tables_have_the_layout_of_the_report) {
   expect_text(s, "10 of 10 figures of the reference study's pathological table come out digit for digit");
   expect_text(s, "docs/case-study.md says why");
   expect_text(s, "(a + b) + c is not a + (b + c)");
-  shell_close(s);
 }
 
 /* Calls `look` on each record behind the environment; returns how many lines there are before the closing one. */
@@ -88,13 +86,12 @@ static void look_at_point(const json_t *line) {
 }
 
 Test(command_study, records_hold_every_point_with_its_keys) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "CUDA_VISIBLE_DEVICES= $F study --sizes 100,1000 --generators normal,mixed --jsonl x.jsonl");
   EXPECT_CODE(s, 0);
   size_t lines = each_record(s, "x.jsonl", look_at_point);
   cr_expect_eq(lines, 1 + 20 * 2 * 2 + 2 * 2, "%zu lines", lines);
   cr_expect_eq(scratch_count(&s->scratch, false), 1, "something else was left");
-  shell_close(s);
 }
 
 static void look_at_kept(const json_t *line) {
@@ -106,7 +103,7 @@ static void look_at_kept(const json_t *line) {
 Test(command_study, an_interrupted_study_keeps_what_was_finished) {
   static const char *const signals[] = {"kill -INT $p", "kill -TERM $p", "kill $p; kill $p",
                                         "kill $p; sleep 0.02; kill $p"};
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t k = 0; k < sizeof signals / sizeof *signals; k++) {
     shell_run(s,
               "CUDA_VISIBLE_DEVICES= env --default-signal=INT $F study --full --jsonl i.jsonl & p=$!; "
@@ -121,7 +118,6 @@ Test(command_study, an_interrupted_study_keeps_what_was_finished) {
     cr_expect_eq(scratch_count(&s->scratch, false), 1, "something else was left");
     shell_run(s, "rm i.jsonl");
   }
-  shell_close(s);
 }
 
 static void look_at_simulation(const json_t *line) {
@@ -138,7 +134,7 @@ static void look_at_simulation(const json_t *line) {
 }
 
 Test(command_study, ranks_are_labelled_as_a_simulation) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "$F study --simulate --sizes 8,3 --generators normal --jsonl r.jsonl");
   EXPECT_CODE(s, 0);
   expect_text(s, "SIMULATION of all-reduces on one host");
@@ -150,7 +146,6 @@ Test(command_study, ranks_are_labelled_as_a_simulation) {
   cr_expect(strstr(s->out, "  ring                    3  ") < strstr(s->out, "  ring                    8  "),
             "world sizes do not rise: %s", s->out);
   cr_expect_eq(each_record(s, "r.jsonl", look_at_simulation), 1 + 2 * 4 + 2 * 4);
-  shell_close(s);
 }
 
 Test(command_study, bad_input_is_refused) {
@@ -178,7 +173,7 @@ Test(command_study, bad_input_is_refused) {
       {"--sizes 10 --jsonl nosuch/x.jsonl", "nosuch/x.jsonl"},
       {"--simulate --sizes 4 --jsonl nosuch/x.jsonl", "nosuch/x.jsonl"},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     shell_run(s, "$F study %s", rows[i].options);
     EXPECT_CODE(s, 2);
@@ -186,5 +181,4 @@ Test(command_study, bad_input_is_refused) {
     cr_expect(s->out[0] == '\0', "%s: %s", s->ran, s->out);
   }
   cr_expect_eq(scratch_count(&s->scratch, false), 0, "something was written");
-  shell_close(s);
 }

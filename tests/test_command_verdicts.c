@@ -19,7 +19,7 @@ static size_t count(const char *text, const char *word) {
 }
 
 Test(command_verdicts, a_result_of_another_dtype_than_its_terms_is_told_in_it) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(
       s, "$M verify --subjects mutant/narrowed_f32 --claims replays --fixtures normal/f16/sum/1x257/seed1 --jsonl r");
   EXPECT_CODE(s, 1);
@@ -29,11 +29,10 @@ Test(command_verdicts, a_result_of_another_dtype_than_its_terms_is_told_in_it) {
   shell_run(s, "$F list --long --subjects host/sequential_f32,host/sequential_narrow,host/sequential");
   cr_expect_eq(count(s->out, "; result f32; order"), 1, "%s", s->out);
   cr_expect_eq(count(s->out, "; accumulator the terms' own; order"), 1, "%s", s->out);
-  shell_close(s);
 }
 
 Test(command_verdicts, a_refutation_is_on_both_streams_and_once_where_they_are_one) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "$M verify --subjects mutant/threads --claims launch_invariant --fixtures normal/f32/sum/1x1023/seed1");
   EXPECT_CODE(s, 1);
   const char *const streams[] = {s->out, s->err};
@@ -51,11 +50,10 @@ Test(command_verdicts, a_refutation_is_on_both_streams_and_once_where_they_are_o
   cr_expect_eq(count(s->err, "REFUTED: "), 1, "%s", s->err);
   shell_run(s, "$M verify --subjects mutant/threads --fixtures normal/f32/sum/1x1023/seed1 2>/dev/null >/dev/null");
   EXPECT_CODE(s, 1);
-  shell_close(s);
 }
 
 Test(command_verdicts, quiet_is_the_last_line_and_what_is_refuted_on_the_error_stream) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "$M verify --quiet --subjects mutant/threads " MANY);
   EXPECT_CODE(s, 1);
   cr_expect_eq(shell_lines(s->out), 1, "%s", s->out);
@@ -66,12 +64,11 @@ Test(command_verdicts, quiet_is_the_last_line_and_what_is_refuted_on_the_error_s
   free(last);
   shell_run(s, "$M verify -q --subjects mutant/threads " MANY " 2>&1");
   cr_expect_eq(count(s->out, "REFUTED: "), 1, "%s", s->out);
-  shell_close(s);
 }
 
 /* The counts over all subjects are those of the table's rows, and of the closing line. */
 Test(command_verdicts, the_summary_counts_what_the_table_counts) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "$M verify -v --subjects 'mutant/threads,mutant/twice' " MANY);
   size_t rows[3] = {0}, sums[3] = {0}, closing[3] = {0};
   bool summary = false;
@@ -86,12 +83,11 @@ Test(command_verdicts, the_summary_counts_what_the_table_counts) {
   for (int i = 0; i < 3; i++)
     cr_expect(rows[i] == sums[i] && sums[i] == closing[i], "%zu %zu %zu", rows[i], sums[i], closing[i]);
   cr_expect(closing[0] > 10 && closing[1] > 10 && closing[2] > 0);
-  shell_close(s);
 }
 
 /* Of each subject one block: its first claim on the smallest case, and how much else is refuted. */
 Test(command_verdicts, a_subject_is_refuted_once_by_its_smallest_case_with_what_else_is_refuted) {
-  struct shell *s = shell_open();
+  SHELL(s);
   size_t all, more;
   shell_run(s, "$M verify --subjects mutant/threads --claims launch_invariant " MANY " 2>/dev/null");
   const char *also = strstr(s->out, "\n  also refuted: launch_invariant (");
@@ -111,11 +107,10 @@ Test(command_verdicts, a_subject_is_refuted_once_by_its_smallest_case_with_what_
   shell_run(s, "$M verify -v --subjects mutant/twice --fixtures 'normal/f32/sum/1x2*' 2>/dev/null");
   cr_expect(count(s->out, "REFUTED: ") == 2 && strstr(s->out, "REFUTED: mutant/twice on host violates replays: "), "%s",
             s->out);
-  shell_close(s);
 }
 
 Test(command_verdicts, after_ten_refuted_subjects_the_others_are_counted) {
-  struct shell *s = shell_open();
+  SHELL(s);
   size_t more = 0;
   shell_run(s, "$M verify --subjects 'mutant/*' --fixtures 'normal/f32/sum/3x1000/seed1' 2>/dev/null");
   const char *rest = strstr(s->out, "\nand ");
@@ -124,24 +119,22 @@ Test(command_verdicts, after_ten_refuted_subjects_the_others_are_counted) {
   const size_t shown = count(s->out, "REFUTED: ") + count(s->out, "BROKEN: ");
   cr_expect_eq(shown, 10, "%s", s->out);
   cr_expect_eq(count(s->out, "\n  reproduce: "), 10);
-  shell_close(s);
 }
 
 /* What broke is not refuted, and its line says nothing of a claim. */
 Test(command_verdicts, what_is_broken_is_not_called_refuted) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "$M verify --subjects broken/environment --fixtures normal/f32/sum/1x33/seed1");
   EXPECT_CODE(s, 99);
   cr_expect(strstr(s->out, "BROKEN: broken/environment on host, normal/f32/sum/1x33/seed1: "), "%s", s->out);
   cr_expect(strstr(s->out, "no claim is judged there\n"), "%s", s->out);
   cr_expect(!strstr(s->out, "REFUTED") && !strstr(s->out, "violates") && !strstr(s->out, " is not bounded"), "%s",
             s->out);
-  shell_close(s);
 }
 
 /* A machine that lacks an engine: its reason once, with how much of each it stands for. */
 Test(command_verdicts, what_is_skipped_is_summed_up_by_its_reason) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, ABSENT "verify -v " ABSENT_SELECT " 2>&1");
   EXPECT_CODE(s, 77);
   const char *altogether = strstr(s->out, "skipped altogether: "), *by_reason = strstr(s->out, "skipped, by reason\n");
@@ -154,7 +147,6 @@ Test(command_verdicts, what_is_skipped_is_summed_up_by_its_reason) {
             s->out);
   free(last);
   cr_expect(shell_lines(s->out) < 30, "%s", s->out);
-  shell_close(s);
 }
 
 /* A line about a result and what was wanted. */
@@ -235,7 +227,7 @@ Test(command_verdicts, the_distance_of_two_results_is_told_where_it_says_how_nea
 
 /* Of which commit, by which compiler, with which options: in the environment; and in each line which commit. */
 Test(command_verdicts, every_record_says_what_was_built) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "$F env --json");
   EXPECT_CODE(s, 0);
   json_t *environment = json_loads(s->out, 0, NULL);
@@ -266,12 +258,11 @@ Test(command_verdicts, every_record_says_what_was_built) {
   }
   cr_expect(lines > 8, "%zu lines", lines);
   free(build);
-  shell_close(s);
 }
 
 /* What an engine that is not there leaves out is one record a claim and subject; tables and reports count all that it covers. */
 Test(command_verdicts, what_could_not_run_is_recorded_once_for_what_it_covers) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, ABSENT "verify " ABSENT_SELECT " --jsonl x.jsonl");
   EXPECT_CODE(s, 77);
   size_t skipped = 0, lines = 0, cases = 0, alone = 0;
@@ -297,12 +288,11 @@ Test(command_verdicts, what_could_not_run_is_recorded_once_for_what_it_covers) {
   cr_expect(strncmp(s->out, closing, strlen(closing)) == 0, "not '%s': %s", closing, s->out);
   shell_run(s, ABSENT "record " ABSENT_SELECT " --jsonl y.jsonl; grep -c skipped y.jsonl");
   cr_expect(atoi(s->out) == 3, "a line a subject: %s", s->out);
-  shell_close(s);
 }
 
 /* Of an input that every order adds exactly, another order shows nothing; and what is not about order has no such word. */
 Test(command_verdicts, what_held_on_idle_inputs_alone_is_said_and_strict_refuses_it) {
-  struct shell *s = shell_open();
+  SHELL(s);
   const char *const idle = "--subjects host/pairwise --fixtures 'sparse/f32/sum/1x300/*,normal/f32/max/1x33/*'";
   shell_run(s, "$F verify -v --jsonl r.jsonl %s", idle);
   EXPECT_CODE(s, 0);
@@ -330,5 +320,4 @@ Test(command_verdicts, what_held_on_idle_inputs_alone_is_said_and_strict_refuses
   cr_expect_str_eq(s->out, "6\n");
   shell_run(s, "$F verify --strict --subjects host/pairwise --fixtures 'normal/f32/sum/1x33/*'");
   EXPECT_CODE(s, 0);
-  shell_close(s);
 }

@@ -54,7 +54,7 @@ Test(compare, the_first_difference_of_equal_inputs_is_told) {
       {RUN("s", "c", "1", 1), RUN("s", "c", "1", 1) RUN("s", "c", "1", 2), 1, "\n0 agree, 1 differ, 0 only"},
       {ENVIRONMENT, ENVIRONMENT, 2, "0 agree"},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     shell_put(s, "a", rows[i].a);
     shell_put(s, "b", rows[i].b);
@@ -62,22 +62,20 @@ Test(compare, the_first_difference_of_equal_inputs_is_told) {
     EXPECT_CODE(s, rows[i].code);
     cr_expect(strstr(s->out, rows[i].says), "row %zu: %s", i, s->out);
   }
-  shell_close(s);
 }
 
 Test(compare, results_of_another_dtype_than_their_terms_are_read_in_it) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(
       s,
       "$F record --subjects 'host/*_f32,host/*_bf16' --fixtures 'normal/*/sum/1x33/*,nan_*/*/sum/1x31/*' --jsonl a; "
       "$F compare a a");
   EXPECT_CODE(s, 0);
   cr_expect(strstr(s->out, " agree, 0 differ"), "%s", s->out);
-  shell_close(s);
 }
 
 Test(compare, what_was_made_twice_agrees_and_a_mutant_does_not) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(
       s, "for f in a b; do $F record --subjects 'host/*' --fixtures 'normal/f32/*' --jsonl $f; done; $F compare a b");
   EXPECT_CODE(s, 0);
@@ -97,7 +95,6 @@ Test(compare, what_was_made_twice_agrees_and_a_mutant_does_not) {
   cr_expect_eq(shell_lines(s->err), 1, "%s", s->err);
   shell_run(s, "$F compare a");
   EXPECT_CODE(s, 2);
-  shell_close(s);
 }
 
 /* A comparison goes by the hash: bits beside it that have another one make the record worth nothing, in either file. */
@@ -120,7 +117,7 @@ Test(compare, a_record_whose_results_contradict_their_hash_is_refused) {
        "\"results\":[\"0x1\"],\"results_xxh3\":\"" HASH_1 "\"}\n",
        "s on host: c: results need the keys dtype and rows"},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_put(s, "a", RUN("s", "c", "1", 1));
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char text[2000];
@@ -132,12 +129,11 @@ Test(compare, a_record_whose_results_contradict_their_hash_is_refused) {
       cr_expect(strstr(s->err, "b:2: ") && strstr(s->err, rows[i].says), "row %zu: %s", i, s->err);
     }
   }
-  shell_close(s);
 }
 
 /* Of 17 rows 16 are told, and no hash can contradict those; of 16 rows all are. */
 Test(compare, another_hash_of_more_rows_than_are_told_is_another_result) {
-  struct shell *s = shell_open();
+  SHELL(s);
   for (int rows = 16; rows <= 17; rows++) {
     shell_run(s,
               "$F gen normal --rows %d --cols 3 -o x.npy && $F record --subjects host/sequential --npy x.npy --jsonl a",
@@ -147,7 +143,6 @@ Test(compare, another_hash_of_more_rows_than_are_told_is_another_result) {
     EXPECT_CODE(s, rows == 16 ? 2 : 1);
     cr_expect(rows == 16 || strstr(s->out, "a later row differs"), "%s", s->out);
   }
-  shell_close(s);
 }
 
 /* With --subset what is missing is allowed. Another input of a case, and other results, never are. */
@@ -163,14 +158,13 @@ Test(compare, a_subset_may_lack_cases_and_nothing_else) {
       {RUN("s", "c", "1", 1) RUN("s", "d", "1", 1), BROKE("s", "d"), 1},
       {RUN("s", "c", "1", 1), RUN("s", "d", "1", 1), 2},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     shell_put(s, "a", rows[i].a);
     shell_put(s, "b", rows[i].b);
     shell_run(s, "$F compare --subset a b");
     EXPECT_CODE(s, rows[i].code);
   }
-  shell_close(s);
 }
 
 #ifdef __SANITIZE_ADDRESS__
@@ -183,7 +177,7 @@ Test(compare, a_subset_may_lack_cases_and_nothing_else) {
 /* 1,024 cases fill the array of results: one more than the last is not looked at. Where no sanitizer sees that, a page without
  * access does. */
 Test(compare, an_array_that_is_full_is_read_to_its_end_and_no_further) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_put(s, "a", GPU);
   shell_run(s,
             "for i in $(seq 1024); do echo '{\"schema\":1,\"type\":\"run\",\"subject\":\"s\",\"engine\":\"cuda\","
@@ -196,5 +190,4 @@ Test(compare, an_array_that_is_full_is_read_to_its_end_and_no_further) {
   shell_run(s, AT_THE_EDGE "$F compare --claim run_to_run a b");
   EXPECT_CODE(s, 77);
   cr_expect(strstr(s->out, " 1024        0\n0 held, 0 refuted; 0 only in a, 0 only in b"), "%s", s->out);
-  shell_close(s);
 }

@@ -16,8 +16,7 @@ static fold_status load_text(struct scratch *s, const char *text, struct fold_ca
 #define GIVEN "[a]\nprovenance = here\n"
 
 Test(fixture_fill, a_generated_case_is_filled_by_its_generator) {
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   struct fold_cases cases = {0};
   fold_status status = load_text(&s, NORMAL "dtype = all\nrows = 3\ncols = 701\nseed = 1, 9\n", &cases);
   cr_assert(status.code == FOLD_OK && cases.n == 8, "%s", status.text);
@@ -34,7 +33,6 @@ Test(fixture_fill, a_generated_case_is_filled_by_its_generator) {
     cr_expect(memcmp(got, other, nbytes) != 0, "%s: the seed changes nothing", c->name);
   }
   fold_cases_free(&cases);
-  scratch_close(&s);
 }
 
 Test(fixture_fill, a_literal_case_is_filled_to_the_bit) {
@@ -46,8 +44,7 @@ Test(fixture_fill, a_literal_case_is_filled_to_the_bit) {
       {0x3ff8000000000000, 0x8000000000000000, 0x3f10000000000000, 0x7ff0000000000000, 0xfff0000000000000,
        0x7ff8000000000000, 0xc059000000000000},
   };
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   struct fold_cases cases = {0};
   fold_status status = load_text(&s, text, &cases);
   cr_assert(status.code == FOLD_OK && cases.n == FOLD_E4M3, "%s", status.text);
@@ -61,15 +58,13 @@ Test(fixture_fill, a_literal_case_is_filled_to_the_bit) {
     cr_expect(strcmp(c->provenance, "here") == 0 && strcmp(c->expect, "nan") == 0, "%s", c->name);
   }
   fold_cases_free(&cases);
-  scratch_close(&s);
 }
 
 Test(fixture_fill, values_are_repeated_as_a_row) {
   static const char text[] = GIVEN
       "dtype = f32\nvalues = 1, -2, 4\ntimes = 3\nexpect_sum = 9\n"
       "[b]\nprovenance = here\ndtype = f32\nbits = 0x3f800000, 0xc0000000, 0x40800000\ntimes = 3\n";
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   struct fold_cases cases = {0};
   fold_status status = load_text(&s, text, &cases);
   cr_assert(status.code == FOLD_OK && cases.n == 2, "%s", status.text);
@@ -80,7 +75,6 @@ Test(fixture_fill, values_are_repeated_as_a_row) {
     cr_expect(memcmp(got, want, sizeof want) == 0, "%s", cases.at[i].name);
   }
   fold_cases_free(&cases);
-  scratch_close(&s);
 }
 
 /* A NaN that signals, a NaN's payload, the smallest subnormal: no spelling of a number gives them. */
@@ -96,8 +90,7 @@ Test(fixture_fill, bits_are_filled_as_they_stand) {
       {0x7f800001, 0x3f800000, 0xffc12345, 1, 0x80000000},
       {0x7ff0000000000001, 0x3ff0000000000000, 0xfff8000000012345, 1, 0x8000000000000000},
   };
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   struct fold_cases cases = {0};
   fold_status status = load_text(&s, text, &cases);
   cr_assert(status.code == FOLD_OK && cases.n == 5, "%s", status.text);
@@ -110,7 +103,6 @@ Test(fixture_fill, bits_are_filled_as_they_stand) {
                    (unsigned long long)fold_bits_load(c->dtype, got, k));
   }
   fold_cases_free(&cases);
-  scratch_close(&s);
 }
 
 static fold_status fill_count(void *context, uint64_t first, size_t n, void *out) {
@@ -143,8 +135,7 @@ Test(fixture_fill, a_path_is_relative_to_the_fixture_file) {
 }
 
 Test(fixture_fill, a_npy_case_is_its_file_or_refused) {
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   struct fold_cases cases = {0};
   float got[12];
   cr_assert(fold_npy_write(scratch_path(&s, "x.npy"), FOLD_F32, 3, 4, false, fill_count, NULL).code == FOLD_OK);
@@ -182,13 +173,11 @@ Test(fixture_fill, a_npy_case_is_its_file_or_refused) {
   fold_cases_free(&cases);
   status = load_text(&s, GIVEN "dtype = f32\nnpy = x.npy\n", &cases);
   cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "a.ini:4: npy: "), "%s", status.text);
-  scratch_close(&s);
 }
 
 /* Two inputs: of given values the first half is the first input's. */
 Test(fixture_fill, each_input_of_a_dot_product_is_filled) {
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   struct fold_cases cases = {0};
   fold_status status = load_text(&s, NORMAL "dtype = f32\nrows = 3\ncols = 5\nop = dot, sum\n", &cases);
   cr_assert(status.code == FOLD_OK && cases.n == 2, "%s", status.text);
@@ -217,7 +206,6 @@ Test(fixture_fill, each_input_of_a_dot_product_is_filled) {
   status = load_text(&s, NORMAL "dtype = f32\nn = 4\nop = dit\n", &cases);
   cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "min or dot"), "%s", status.text);
   fold_cases_free(&cases);
-  scratch_close(&s);
 }
 
 static fold_status count_up(void *context, uint64_t first, size_t n, void *out) {
@@ -227,8 +215,7 @@ static fold_status count_up(void *context, uint64_t first, size_t n, void *out) 
 }
 
 Test(fixture_fill, the_rows_of_an_array_are_shared_among_inputs) {
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   const char *path = scratch_path(&s, "xy.npy");
   struct fold_cases cases = {0};
   float got[2][6];
@@ -242,5 +229,4 @@ Test(fixture_fill, the_rows_of_an_array_are_shared_among_inputs) {
   fold_cases_free(&cases);
   cr_expect_eq(fold_cases_add_npy(path, fold_problem(FOLD_DOT), 0, &cases).code, FOLD_BAD_INPUT);
   fold_cases_free(&cases);
-  scratch_close(&s);
 }

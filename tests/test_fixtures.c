@@ -59,8 +59,7 @@ Test(fixtures, a_section_stands_for_all_its_combinations_and_no_more) {
       {NORMAL "dtype = f32\nn = 1\n[a]\ngenerator = normal\ndtype = f32\nn = 2",
        "a/f32/sum/1x1/seed1 a/f32/sum/1x2/seed1 "},
   };
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct fold_cases got = {0};
     char names[1024];
@@ -70,7 +69,6 @@ Test(fixtures, a_section_stands_for_all_its_combinations_and_no_more) {
               status.text, names);
     fold_cases_free(&got);
   }
-  scratch_close(&s);
 }
 
 #define SHORT "dtype = f32\nn = 5\n"
@@ -232,8 +230,7 @@ static const struct mistake {
 };
 
 Test(fixtures, every_mistake_is_refused_by_file_line_and_key) {
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
     struct fold_cases cases = {0};
     char place[448];
@@ -245,12 +242,10 @@ Test(fixtures, every_mistake_is_refused_by_file_line_and_key) {
               "%s: want line %zu, '%s', got: %s", mistakes[i].text, mistakes[i].line, mistakes[i].words, status.text);
     fold_cases_free(&cases);
   }
-  scratch_close(&s);
 }
 
 Test(fixtures, what_is_no_fixture_file_is_refused) {
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   char text[512];
   struct fold_cases cases = {0};
   memset(text, 'x', sizeof text);
@@ -269,7 +264,6 @@ Test(fixtures, what_is_no_fixture_file_is_refused) {
   status = fold_cases_load(s.folder, "huge", NULL, &cases);
   cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "huge: no such set"), "%s", status.text);
   fold_cases_free(&cases);
-  scratch_close(&s);
 }
 
 static size_t count(const char *folder, const char *set, const char *globs) {
@@ -286,8 +280,7 @@ Test(fixtures, a_new_file_is_picked_up_and_globs_and_sets_choose) {
   static const char second[] =
       "[b]\ngenerator = mixed\ndtype = f32\nn = 1\n[b]\nset = large\ngenerator = mixed\n"
       "dtype = f32\nn = 1e7\n";
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   cr_expect(count(s.folder, "default", NULL) == 0, "an empty folder has no cases");
   scratch_write(&s, "one.ini", first, sizeof first - 1);
   cr_expect(count(s.folder, "default", NULL) == 2, "one file");
@@ -308,7 +301,6 @@ Test(fixtures, a_new_file_is_picked_up_and_globs_and_sets_choose) {
                 strstr(status.text, "one.ini:1"),
             "a name in two files: %s", status.text);
   fold_cases_free(&cases);
-  scratch_close(&s);
 }
 
 /* What a glob means of a folder, each time with what cannot be read where it does not look. */
@@ -331,8 +323,7 @@ Test(fixtures, a_new_process_makes_only_what_its_globs_can_mean) {
                {"c", 0},
                {"c,a", 2},
                {"c/*", 0}};
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   scratch_write(&s, "one.ini", first, sizeof first - 1);
   for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
     struct fold_cases cases = {0};
@@ -348,7 +339,6 @@ Test(fixtures, a_new_process_makes_only_what_its_globs_can_mean) {
   cr_expect(fold_cases_load(s.folder, "default", "a", &cases).code == FOLD_BAD_INPUT,
             "a process that nobody has read for");
   fold_cases_free(&cases);
-  scratch_close(&s);
 }
 
 Test(fixtures, globs_match_as_a_shell_would) {

@@ -14,7 +14,7 @@ static void whole_records(struct shell *s, const char *name) {
 
 /* Cut at every byte of the last lines, a file is read as incomplete, and told to be by each reader. */
 Test(incomplete, a_cut_file_is_named_by_every_reader) {
-  struct shell *s = shell_open();
+  SHELL(s);
   whole_records(s, "w");
   shell_run(s, "$F compare w w && $F report w --format junit");
   EXPECT_CODE(s, 0);
@@ -37,7 +37,6 @@ Test(incomplete, a_cut_file_is_named_by_every_reader) {
     cr_expect_eq(shell_holds(s, "r.xml", "complete / c\"><error"), !whole, "%d", cuts[i]);
     cr_expect(shell_holds(s, "r.xml", whole ? "errors=\"0\"" : "errors=\"1\""), "%d", cuts[i]);
   }
-  shell_close(s);
 }
 
 /* One more, one fewer, another run behind or before it, a line that is no record. */
@@ -58,7 +57,7 @@ Test(incomplete, a_closing_line_counts_what_stands_before_it) {
       {"sed '1s/,\"closing_line\":true//; s/\"schema\":2/\"schema\":1/; $d' w | head -c -5 >c", 1,
        "is cut off, and left out\n"},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   whole_records(s, "w");
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     shell_run(s, "%s; $F compare w c", rows[i].make);
@@ -85,7 +84,6 @@ Test(incomplete, a_closing_line_counts_what_stands_before_it) {
   shell_run(s, "sed '3s/./x/' w >c; $F compare w c");
   EXPECT_CODE(s, 2);
   cr_expect(strstr(s->err, "c:3: not JSON"), "%s", s->err);
-  shell_close(s);
 }
 
 /* Interrupted by either signal, which one handler takes for all commands: said, 99; what was finished is kept beside the older file, which stays, or in its place where
@@ -101,7 +99,7 @@ Test(incomplete, an_interrupted_run_replaces_nothing) {
       {"$F study --simulate --sizes 2,4,8,1024 --generators '*'", "INT", "cp w r.jsonl; ",
        "r.jsonl\nr.jsonl.incomplete\n"},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   whole_records(s, "w");
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     shell_run(s,
@@ -119,12 +117,11 @@ Test(incomplete, an_interrupted_run_replaces_nothing) {
     cr_expect_str_eq(s->out, "1\n", "%s: %s", rows[i].command, s->out);
     cr_expect(strstr(s->err, "incomplete: the run was interrupted after"), "%s: %s", rows[i].command, s->err);
   }
-  shell_close(s);
 }
 
 /* Nobody can speak for what was killed: the temporary file alone tells, and is read for what it is. */
 Test(incomplete, what_a_killed_run_leaves_is_read_as_incomplete) {
-  struct shell *s = shell_open();
+  SHELL(s);
   whole_records(s, "w");
   shell_run(
       s,
@@ -137,5 +134,4 @@ Test(incomplete, what_a_killed_run_leaves_is_read_as_incomplete) {
   shell_run(s, "$F report k --format markdown");
   EXPECT_CODE(s, 0);
   cr_expect(strstr(s->out, "**Incomplete records**: k: "), "%s", s->out);
-  shell_close(s);
 }

@@ -53,15 +53,13 @@ static fold_status give_integers(void *context, uint64_t first, size_t n, void *
 
 /* An array's rows are the inputs, one after the other: a sum has one of them. */
 Test(judge_evidence, an_array_that_was_spoilt_is_read_again) {
-  struct scratch s;
+  SCRATCH(s);
   struct literal l;
   CASE(&l, 1, 2, 3);
-  cr_assert(scratch_open(&s));
   scratch_path(&s, "array.npy");
   l.c.npy = s.path;
   cr_assert_eq(fold_npy_write(l.c.npy, FOLD_F32, 1, 3, false, give_integers, NULL).code, FOLD_OK);
   expect_spoiler_alone_blamed(&l.cases);
-  scratch_close(&s);
 }
 
 /* In the batch of five it leaves a result unwritten, and spoils the input in every other run: also in the one that only asks whether the

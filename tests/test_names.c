@@ -41,7 +41,7 @@ static const char check[] =
 
 Test(names, a_file_of_any_name_is_judged_recorded_and_replayed) {
   enum { NAMES = sizeof names / sizeof *names };
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_put(s, "check.py", check);
   shell_run(s, "$F gen normal --n 100 -o x");
   EXPECT_CODE(s, 0);
@@ -75,5 +75,4 @@ Test(names, a_file_of_any_name_is_judged_recorded_and_replayed) {
     EXPECT_CODE(s, 1);
   }
   shell_run(s, "rm -rf */");
-  shell_close(s);
 }

@@ -34,7 +34,7 @@ static const char launcher[] =
  * with '!' in front. */
 static void expect(const char *setting, const char *command, int code, const char *words) {
   static const char text[] = "A file with more bytes than the header of a library has, and with nothing else of one.";
-  struct shell *s = shell_open();
+  SHELL(s);
   char copy[600], *rest = NULL;
   scratch_write(&s->scratch, "text.so", text, strlen(text));
   scratch_write(&s->scratch, "launch.sh", launcher, strlen(launcher));
@@ -46,7 +46,6 @@ static void expect(const char *setting, const char *command, int code, const cha
     bool found = strstr(s->out, word + none) || strstr(s->err, word + none);
     cr_expect(found != none, "%s: %s '%s' in: %s%s", s->ran, none ? "a" : "no", word + none, s->out, s->err);
   }
-  shell_close(s);
 }
 
 static const struct {

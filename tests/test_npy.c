@@ -65,13 +65,11 @@ static void round_trip(struct scratch *s, enum fold_dtype dtype, size_t rows, si
 
 Test(npy, written_bits_are_read_back) {
   static const size_t shapes[][2] = {{1, 0}, {1, 1}, {1, 1000}, {3, 4}, {0, 5}, {5, 0}, {0, 0}, {1000, 1}, {1, 300001}};
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
       for (int flat = 0; flat < 2; flat++) round_trip(&s, (enum fold_dtype)dtype, shapes[i][0], shapes[i][1], flat);
   cr_expect(scratch_count(&s, false) == FOLD_DTYPES, "something is left beside the target");
-  scratch_close(&s);
 }
 
 static size_t read_file(const char *path, unsigned char *bytes, size_t room) {
@@ -93,8 +91,7 @@ Test(npy, a_written_file_has_just_these_bytes) {
       {FOLD_F16, 1, 2, false, "{'descr': '<f2', 'fortran_order': False, 'shape': (1, 2), }"},
       {FOLD_BF16, 2, 1, true, "{'descr': '<u2', 'fortran_order': False, 'shape': (2, 1), }"},
   };
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct filling f = filling_of(cases[i].dtype);
     const char *path = scratch_path(&s, "a.npy");
@@ -110,7 +107,6 @@ Test(npy, a_written_file_has_just_these_bytes) {
     size_t nbytes = 128 + n * fold_dtype_size(cases[i].dtype);
     cr_expect(read_file(path, got, sizeof got) == nbytes && memcmp(want, got, nbytes) == 0, "%s", cases[i].header);
   }
-  scratch_close(&s);
 }
 
 /* A file of that version with the header's text as it is, and nbytes of data that count up. */
@@ -145,8 +141,7 @@ Test(npy, every_lawful_header_is_understood) {
       {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (0,), }", 0, FOLD_F32, 1, 0},
       {1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776, 0), }", 0, FOLD_F32, (size_t)1 << 40, 0},
   };
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     unsigned char file[512], data[64];
     size_t n = assemble(file, cases[i].version, cases[i].header, cases[i].nbytes);
@@ -161,7 +156,6 @@ Test(npy, every_lawful_header_is_understood) {
     cr_expect(status.code == FOLD_OK && memcmp(data, file + n - cases[i].nbytes, cases[i].nbytes) == 0, "%s: data",
               cases[i].header);
   }
-  scratch_close(&s);
 }
 
 /* The status must be FOLD_BAD_INPUT, one line, with the path and the words in it. */
@@ -231,8 +225,7 @@ Test(npy, every_unlawful_file_is_refused_with_its_reason) {
       {0, PLAIN("'<f4'", "False", "(3,)"), 12, "version"},
       {4, PLAIN("'<f4'", "False", "(3,)"), 12, "version"},
   };
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     unsigned char file[512];
     const char *path =
@@ -240,14 +233,12 @@ Test(npy, every_unlawful_file_is_refused_with_its_reason) {
     struct fold_npy npy;
     expect_refusal(fold_npy_open(path, &npy), path, cases[i].words, cases[i].header);
   }
-  scratch_close(&s);
 }
 
 Test(npy, a_file_cut_anywhere_is_refused) {
   unsigned char file[512];
   size_t n = assemble(file, 2, PLAIN("'<f4'", "False", "(3,)"), 12);
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   struct fold_npy npy;
   for (size_t cut = 0; cut < n; cut++) {
     const char *path = scratch_write(&s, "a.npy", file, cut);
@@ -256,12 +247,10 @@ Test(npy, a_file_cut_anywhere_is_refused) {
   }
   const char *path = scratch_write(&s, "a.npy", file, n);
   cr_expect(fold_npy_open(path, &npy).code == FOLD_OK, "the whole file must be good, or this test shows nothing");
-  scratch_close(&s);
 }
 
 Test(npy, what_is_no_npy_file_is_refused) {
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   struct fold_npy npy;
   unsigned char absurd[12] = "\x93NUMPY\2\0\xff\xff\xff\xff";
   const char *path = scratch_path(&s, "none.npy");
@@ -274,12 +263,10 @@ Test(npy, what_is_no_npy_file_is_refused) {
   expect_refusal(fold_npy_open(path, &npy), path, "absurd", "header length");
   expect_refusal(fold_npy_open(s.folder, &npy), s.folder, "not a regular file", "folder");
   expect_refusal(fold_npy_open("/dev/zero", &npy), "/dev/zero", "not a regular file", "device");
-  scratch_close(&s);
 }
 
 Test(npy, a_file_that_changes_or_vanishes_is_refused) {
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   unsigned char file[512], data[64];
   struct fold_npy npy, open;
   const char *path = scratch_write(&s, "a.npy", file, assemble(file, 1, PLAIN("'<f4'", "False", "(3,)"), 12));
@@ -301,12 +288,10 @@ Test(npy, a_file_that_changes_or_vanishes_is_refused) {
   }
   unlink(path);
   expect_refusal(fold_npy_read(path, &open, data), path, "No such file", "vanished");
-  scratch_close(&s);
 }
 
 Test(npy, nothing_half_written_is_left) {
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   unsigned char before[16], after[512];
   memcpy(before, "what was before", 16);
   const char *path = scratch_write(&s, "a.npy", before, 16);
@@ -321,13 +306,11 @@ Test(npy, nothing_half_written_is_left) {
   f.fail_at = 1;
   fold_npy_write(path, FOLD_F32, 1, 1000000, true, fill_random, &f);
   cr_expect(scratch_count(&s, false) == 0, "a part of a file is left");
-  scratch_close(&s);
 }
 
 /* A file system that is full looks like this limit: some write, or the closing, fails. */
 Test(npy, a_failing_write_is_noticed_at_any_byte) {
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   const char *path = scratch_write(&s, "a.npy", "old", 3);
   signal(SIGXFSZ, SIG_IGN);
   static const rlim_t limits[] = {0, 5, 127, 128, 1000, 4096, 128 + 40000 - 1};
@@ -344,12 +327,10 @@ Test(npy, a_failing_write_is_noticed_at_any_byte) {
     cr_expect(read_file(path, after, sizeof after) == 3, "limit %zu: the old file is gone", (size_t)limits[i]);
     cr_expect(scratch_count(&s, false) == 1, "limit %zu: a temporary file is left", (size_t)limits[i]);
   }
-  scratch_close(&s);
 }
 
 Test(npy, targets_that_cannot_be_written_are_refused) {
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   struct filling f = filling_of(FOLD_F32);
   struct stat device;
   /* Small enough to stay in the C library's buffer: only the closing can notice. */
@@ -371,12 +352,10 @@ Test(npy, targets_that_cannot_be_written_are_refused) {
     chmod(s.folder, 0700);
   }
   cr_expect(scratch_count(&s, false) == 0, "something is left");
-  scratch_close(&s);
 }
 
 Test(npy, a_link_stays_a_link_and_permissions_are_usual) {
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   char link[128];
   struct stat got;
   snprintf(link, sizeof link, "%s/link.npy", s.folder);
@@ -390,7 +369,6 @@ Test(npy, a_link_stays_a_link_and_permissions_are_usual) {
   cr_expect(lstat(link, &got) == 0 && S_ISLNK(got.st_mode), "the link became a file");
   cr_expect(stat(link, &got) == 0 && got.st_size == 128 + 40 && (got.st_mode & 0777) == 0644, "size %ld, mode %o",
             (long)got.st_size, got.st_mode & 0777u);
-  scratch_close(&s);
 }
 
 static size_t mutate(uint64_t trial, unsigned char *file, size_t n) {
@@ -440,8 +418,7 @@ static bool python(const char *code, const char *folder) {
 }
 
 Test(npy, real_numpy_reads_and_writes_the_same) {
-  struct scratch s;
-  cr_assert(scratch_open(&s));
+  SCRATCH(s);
   if (!python("import numpy", s.folder)) {
     scratch_close(&s);
     cr_skip_test("/usr/bin/python3 has no numpy");
@@ -469,5 +446,4 @@ Test(npy, real_numpy_reads_and_writes_the_same) {
     cr_expect(status.code == FOLD_OK && memcmp(data, ours + 128, n - 128) == 0, "%s: other data", types[dtype]);
     expect_refusal(fold_npy_open(scratch_path(&s, "turned.npy"), &npy), "turned.npy", "Fortran order", types[dtype]);
   }
-  scratch_close(&s);
 }

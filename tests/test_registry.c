@@ -31,7 +31,7 @@ Test(registry, ours_are_sound) {
 /* Whatever is asked for, with each mistake; a rank stands for all that the harness starts. */
 Test(registry, no_command_starts_over_a_mistake) {
   static const char *const commands[] = {"verify", "record", "list subjects", "bench", "study", "rank"};
-  struct shell *s = shell_open();
+  SHELL(s);
   size_t n;
   const struct unsound *all = unsound_registries(&n);
   for (size_t i = 0; i < n; i++)
@@ -44,5 +44,4 @@ Test(registry, no_command_starts_over_a_mistake) {
     }
   shell_run(s, "$F list claims");
   EXPECT_CODE(s, 0);
-  shell_close(s);
 }

@@ -58,7 +58,7 @@ Test(report, the_model_counts_every_verdict_and_keeps_a_few) {
 
 /* Twice the same file is twice the counts in one environment; another machine's is another environment. */
 Test(report, environments_are_told_apart) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_put(s, "a.jsonl", ENVIRONMENT JUDGED("a/b", "bounded", "n/f32/sum/1x3", "held", ""));
   shell_put(s, "b.jsonl",
             "{\"schema\":1,\"type\":\"environment\",\"cpu\":\"another\",\"gpus\":[{\"name\":\"a gpu\"}]}\n");
@@ -68,12 +68,11 @@ Test(report, environments_are_told_apart) {
   cr_expect(strstr(s->out, "\n1 verdicts and runs occur more than once in one environment"), "%s", s->out);
   shell_run(s, "$F report a.jsonl b.jsonl --format markdown");
   cr_expect(strstr(s->out, "On a cpu; a gpu.\n"), "%s", s->out);
-  shell_close(s);
 }
 
 /* What is of a run alone makes no other environment; the page lists the runs. */
 Test(report, runs_on_one_machine_share_its_environment) {
-  struct shell *s = shell_open();
+  SHELL(s);
 #define RUN(more)                                                                                                     \
   "{\"schema\":2,\"type\":\"environment\",\"closing_line\":true,\"build\":\"b\",\"foldproof\":\"0.2.0\",\"cpu\":\"a " \
   "cpu\"" more "}\n"
@@ -88,11 +87,10 @@ Test(report, runs_on_one_machine_share_its_environment) {
   cr_expect(shell_holds(s, "page.html", "run 1</th><td>2026-11-23: foldproof bench -n &#39;&#60;1&#62;&#39;</td>"));
   shell_run(s, "$F report c.jsonl a.jsonl -o page.html"); /* a field of somebody else's that has the list's name */
   EXPECT_CODE(s, 0);
-  shell_close(s);
 }
 
 Test(report, the_page_says_what_verify_said) {
-  struct shell *s = shell_open();
+  SHELL(s);
   char closing[200];
   shell_run(
       s,
@@ -112,12 +110,11 @@ Test(report, the_page_says_what_verify_said) {
       "cells lead to evidence");
   shell_run(s, "grep -ciE 'https?:|<script|src=|@import|<link|<iframe| on[a-z]+=\"' run.html");
   cr_expect_str_eq(s->out, "0\n", "the page would load or run something: %s", s->out);
-  shell_close(s);
 }
 
 /* Every suite's counts are those of its cases, and the failures those that verify counted, by fixture. */
 Test(report, junit_is_well_formed_and_adds_up) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_put(
       s, "j.py",
       "import json, sys, xml.etree.ElementTree as E\n"
@@ -146,7 +143,6 @@ Test(report, junit_is_well_formed_and_adds_up) {
             "--jsonl run.jsonl >/dev/null; $F report run.jsonl --format junit -o out.xml && python3 j.py");
   EXPECT_CODE(s, 0);
   cr_expect(strstr(s->out, " True True True\n"), "%s: a failure, an error and a skip are there: %s", s->out, s->err);
-  shell_close(s);
 }
 
 /* An output holds what its name says, unless --format says otherwise. */
@@ -154,7 +150,7 @@ Test(report, the_suffix_of_the_output_chooses_the_format) {
   static const char *const begins[][3] = {{"a.xml", "", "<?xml"}, {"a.md", "", "#"},
                                           {"a.html", "", "<!"},   {"a.out", "", "<!"}, {"a.xml", "--format html", "<!"},
                                           {"a.txt", "", "8 held"}};
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "$M verify --subjects 'mutant/twice' --fixtures 'normal/f32/sum/1x31/*' --jsonl a.jsonl");
   for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
     char line[200];
@@ -164,7 +160,6 @@ Test(report, the_suffix_of_the_output_chooses_the_format) {
     cr_expect(strncmp(s->out, begins[i][2], strlen(begins[i][2])) == 0, "%s %s: %.80s", begins[i][0], begins[i][1],
               s->out);
   }
-  shell_close(s);
 }
 
 #define GATHERED(fixtures)                                              \
@@ -174,7 +169,7 @@ Test(report, the_suffix_of_the_output_chooses_the_format) {
 /* What could not run is one record and a case for each fixture of it, as where it runs; fixtures that are not the record's cases
  * are refused. */
 Test(report, junit_names_all_fixtures_of_what_could_not_run) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_put(s, "a.jsonl", GATHERED("{\"normal\":2,\"npy:/x/y.npy\":1}"));
   shell_run(s, "$F report a.jsonl --format junit | grep -o 'tests=.*\\|name=\"[a-z].*\\|message=.*'");
   EXPECT_CODE(s, 0);
@@ -196,12 +191,11 @@ Test(report, junit_names_all_fixtures_of_what_could_not_run) {
     EXPECT_CODE(s, 2);
     cr_expect(strstr(s->err, "a.jsonl:2: its fixtures have"), "%s", s->err);
   }
-  shell_close(s);
 }
 
 /* Nobody here can mend it: it is no failure, and it is not hidden. */
 Test(report, junit_skips_what_is_known_of_another_library_and_shows_its_evidence) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_put(
       s, "a.jsonl",
       ENVIRONMENT JUDGED("p/q", "bounded", "n/f32/sum/1x3", "refuted",
@@ -212,7 +206,6 @@ Test(report, junit_skips_what_is_known_of_another_library_and_shows_its_evidence
   cr_expect(strstr(s->out, "tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"1\""), "%s", s->out);
   cr_expect(strstr(s->out, ": off\">known of another library</skipped></testcase>\n"), "%s", s->out);
   cr_expect(strstr(s->out, ": far\">0 held, 1 refuted, 0 skipped, 0 broken\nthe first: "), "%s", s->out);
-  shell_close(s);
 }
 
 #define UNBOUNDED(name, rows, without, reason)                                                             \
@@ -222,7 +215,7 @@ Test(report, junit_skips_what_is_known_of_another_library_and_shows_its_evidence
 
 /* A claim that held over the rows that have a bound says how many have none: in the table, by a mark, and in full. */
 Test(report, rows_without_a_bound_are_told) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_put(s, "a.jsonl",
             ENVIRONMENT UNBOUNDED("n/f32/sum/3x9", 3, 2, "n u > 1/10")
                 JUDGED("a/b", "compensated", "n/f32/sum/1x9", "held", "") UNBOUNDED("n/f32/sum/2x9", 2, 1, "n & u")
@@ -236,12 +229,11 @@ Test(report, rows_without_a_bound_are_told) {
   shell_run(s, "$F report a.jsonl -o a.html; grep -o '>✓ [0-9][^/]*\\|<td>3 of 6[^/]*' a.html");
   cr_expect_str_eq(s->out, ">✓ 3*<br>1 skipped<\n>✓ 1<\n<td>3 of 6 rows have no bound: n &#38; u<br>1: no bound<\n",
                    "%s", s->out);
-  shell_close(s);
 }
 
 /* Held about order, on inputs that could tell another order and on those that could not; older records say neither. */
 Test(report, what_nothing_could_tell_is_told) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_put(s, "a.jsonl",
             ENVIRONMENT JUDGED("a/b", "run_to_run", "n/f32/sum/1x9", "held", ",\"telling\":true")
                 JUDGED("a/b", "run_to_run", "m/f32/sum/1x9", "held", ",\"telling\":false")
@@ -278,11 +270,10 @@ Test(report, what_nothing_could_tell_is_told) {
             "%s", s->out);
   shell_run(s, "$F report a.jsonl --format junit | grep -A2 'e/f on host' | grep -c 'idle\\|properties'");
   cr_expect_str_eq(s->out, "0\n");
-  shell_close(s);
 }
 
 Test(report, what_records_hold_stays_text) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_put(s, "evil.jsonl",
             "{\"schema\":1,\"type\":\"environment\",\"cpu\":\"" EVIL "\",\"" EVIL "\":\"" EVIL "\",\"system\":\"" EVIL
             "\"}\n" JUDGED(EVIL, EVIL, EVIL "/f32/sum/1x3", "refuted",
@@ -312,7 +303,6 @@ Test(report, what_records_hold_stays_text) {
   EXPECT_CODE(s, 0);
   shell_run(s, "grep -c '^| ' e.md; grep '^| ' e.md | tr -cd '|\\n' | sort -u");
   cr_expect_str_eq(s->out, "16\n||\n|||\n||||\n|||||||\n", "a name broke one of five tables: %s", s->out);
-  shell_close(s);
 }
 
 Test(report, bad_input_is_one_line_and_no_file) {
@@ -343,7 +333,7 @@ Test(report, bad_input_is_one_line_and_no_file) {
        "bad.jsonl:1: ", "'asked.ranks' to be a string"},
   };
   static const char *const formats[] = {"html", "markdown", "junit"};
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_put(s, "good.jsonl", ENVIRONMENT);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     shell_put(s, "bad.jsonl", rows[i].text);
@@ -353,7 +343,6 @@ Test(report, bad_input_is_one_line_and_no_file) {
     cr_expect_eq(shell_lines(s->err), 1, "row %zu: %s", i, s->err);
     cr_expect_eq(scratch_count(&s->scratch, false), 2, "row %zu: something was written", i);
   }
-  shell_close(s);
 }
 
 Test(report, what_cannot_be_read_or_written_leaves_nothing) {
@@ -367,7 +356,7 @@ Test(report, what_cannot_be_read_or_written_leaves_nothing) {
                                       "$F report good.jsonl bad.jsonl -o old",
                                       "$F report good.jsonl -o /dev/full",
                                       "$F report good.jsonl >/dev/full"};
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_put(s, "good.jsonl", ENVIRONMENT);
   shell_put(s, "bad.jsonl", "{");
   shell_put(s, "old", "kept");
@@ -379,5 +368,4 @@ Test(report, what_cannot_be_read_or_written_leaves_nothing) {
     cr_expect(shell_holds(s, "old", "kept") && shell_holds(s, "good.jsonl", ENVIRONMENT), "%s: a file was lost",
               lines[i]);
   }
-  shell_close(s);
 }

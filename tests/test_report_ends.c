@@ -13,7 +13,7 @@ Test(report_ends, a_gnuplot_that_never_ends_costs_its_figures) {
   char sleeps[60]; /* for as long as no other process of this machine */
   snprintf(sleeps, sizeof sleeps, "#!/bin/sh\nsleep 86399.%d\n", getpid());
   const char *const programs[] = {sleeps, "#!/bin/sh\nkill -STOP $$\n", "#!/bin/sh\ntrap '' TERM INT\nyes\n"};
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_put(s, "m.jsonl",
             TIMING("rows/par_64", 1) TIMING("rows/par_64_determ", 1) TIMING("rows/par_16", 1) TIMING(
                 "rows/par_16_determ", 1) TIMING("rows/par_64", 2) TIMING("rows/par_64", 4) TIMING("rows/par_64", 8));
@@ -28,7 +28,6 @@ Test(report_ends, a_gnuplot_that_never_ends_costs_its_figures) {
               getpid());
     cr_expect_str_eq(s->out, "gnuplot\nm.html\nm.jsonl\n", "%zu: %s", i, s->out);
   }
-  shell_close(s);
 }
 
 /* What a record may hold, the real gnuplot draws, or says that it can't, at once: errors over every magnitude. */
@@ -36,7 +35,7 @@ Test(report_ends, axes_of_any_width_are_drawn) {
   static const char *const errors[] = {"0.5",   "3.6e75", "1.8e75", "5e-324", "1e-310", "1e-300", "1e300",
                                        "1e308", "0",      "-1e300", "1e-10",  "1e10",   "1e99",   "123456"};
   enum { ERRORS = sizeof errors / sizeof *errors };
-  struct shell *s = shell_open();
+  SHELL(s);
   if (system("command -v gnuplot >/dev/null") != 0) cr_skip("gnuplot is not installed");
   for (size_t a = 0; a < ERRORS; a++) {
     FILE *out = fopen(scratch_path(&s->scratch, "m.jsonl"), "w");
@@ -58,7 +57,6 @@ Test(report_ends, axes_of_any_width_are_drawn) {
     cr_expect(!strstr(s->err, "more than"), "%s: %s", errors[a], s->err);
     cr_expect(shell_holds(s, "m.html", "<figure><svg viewBox"), "%s: no figure: %s", errors[a], s->err);
   }
-  shell_close(s);
 }
 
 /* NaN stands for what a record lacks, and is not equal to itself: no group of records ends before it began. */
@@ -79,7 +77,7 @@ Test(report_ends, records_that_lack_what_is_compared_end_in_a_page) {
       "{\"schema\":1,\"type\":\"study_ranks\",\"subject\":\"a\",\"generator\":\"g\",\"dtype\":\"f32\",\"op\":\"sum\","
       "\"ranks\":1}\n",
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
     char text[2000];
     snprintf(text, sizeof text, "%s%s%s", records[i], records[i], records[i]);
@@ -88,14 +86,13 @@ Test(report_ends, records_that_lack_what_is_compared_end_in_a_page) {
     EXPECT_CODE(s, 0);
     cr_expect(shell_holds(s, "r.html", "</html>"), "%zu", i);
   }
-  shell_close(s);
 }
 
 /* Each subject is found in constant time, and of one subject each fixture, name, environment: with so many of each, what looks
  * through all of them takes ten times what there is, in seconds of the processor. */
 Test(report_ends, many_subjects_and_fixtures_take_as_long_as_they_are) {
   enum { MANY = 60000 };
-  struct shell *s = shell_open();
+  SHELL(s);
   for (int subjects = 0; subjects < 2; subjects++) {
     FILE *out = fopen(scratch_path(&s->scratch, "m.jsonl"), "w");
     for (int i = 0; i < MANY; i++) {
@@ -111,5 +108,4 @@ Test(report_ends, many_subjects_and_fixtures_take_as_long_as_they_are) {
     EXPECT_CODE(s, 0);
     cr_expect(shell_holds(s, "m.md", "60,000 held, 0 refuted"), "%d", subjects);
   }
-  shell_close(s);
 }

@@ -36,7 +36,7 @@ static void put_measurements(struct shell *s) {
 /* One figure of errors, two of throughput (one for each kind of data), four of pairs, one of scaling; each with its text
  * for who can't see it. */
 Test(report, measurements_become_figures) {
-  struct shell *s = shell_open();
+  SHELL(s);
   put_measurements(s);
   shell_run(s, "command -v gnuplot");
   if (s->code != 0) cr_skip_test("gnuplot is not installed");
@@ -63,7 +63,6 @@ Test(report, measurements_become_figures) {
             "'<td>1,000,000</td>' m.html");
   cr_expect(strncmp(s->out, "0\n1\n", 4) == 0 && strcmp(s->out, "0\n1\n0\n") != 0, "%s", s->out);
   cr_expect_str_eq(s->err, "");
-  shell_close(s);
 }
 
 /* A sum in a world: equal inputs make a row, and a seed is part of the input; a library, of the table. */
@@ -92,7 +91,7 @@ static void put_sums(struct shell *s) {
 }
 
 Test(report, sums_of_two_seeds_are_two_rows) {
-  struct shell *s = shell_open();
+  SHELL(s);
   put_sums(s);
   shell_run(s, "$F report w.jsonl -o w.html; grep -c 'row.>mpi/sum' w.html; grep -c '<caption>One sum' w.html");
   EXPECT_CODE(s, 0);
@@ -101,11 +100,10 @@ Test(report, sums_of_two_seeds_are_two_rows) {
   cr_expect(shell_holds(s, "w.html", "<td>normal</td><td>9007199254740993</td><td>f32</td><td>same</td><td>5</td>"));
   cr_expect(shell_holds(s, "w.html", "<td>normal</td><td>-</td><td>f32</td><td></td><td>9</td>"),
             "no seed is no seed of 0");
-  shell_close(s);
 }
 
 Test(report, worlds_without_a_column_are_counted) {
-  struct shell *s = shell_open();
+  SHELL(s);
   put_sums(s);
   shell_run(s, "$F report w.jsonl -o w.html; grep -c 'have no column' w.html; grep -c '>17 ranks<' w.html");
   cr_expect_str_eq(s->out, "1\n0\n", "the table of 19 worlds says so, that of two does not");
@@ -118,12 +116,11 @@ Test(report, worlds_without_a_column_are_counted) {
   }
   cr_expect(
       shell_holds(s, "w.html", "; 3 larger worlds, up to 19 ranks, have no column: their errors count</caption>"));
-  shell_close(s);
 }
 
 /* A table's title holds text of records, which stays text in every format. */
 Test(report, titles_of_tables_stay_text) {
-  struct shell *s = shell_open();
+  SHELL(s);
   char *text = NULL;
   size_t size;
   FILE *out = open_memstream(&text, &size);
@@ -135,7 +132,6 @@ Test(report, titles_of_tables_stay_text) {
   cr_expect(strstr(s->out, "; &#60;i&#62;*|"), "%s", s->out);
   cr_expect(strstr(s->out, "; &#60;i&#62;&#42;&#124;"), "%s", s->out);
   cr_expect(strstr(s->out, "; <i>*|\\x07\n"), "%s", s->out);
-  shell_close(s);
 }
 
 /* What a bench could not believe is not shown as a figure like others. */
@@ -156,7 +152,7 @@ Test(report, collectives_that_are_noisy_or_implausible_are_marked) {
       {"true}\n", "<td>held, implausible</td></tr>"},
       {"false,\"noisy\":false}\n", "<tbody>\n<tr><th scope=\"row\">c</th>"},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t k = 0; k < sizeof records / sizeof *records; k++)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
       char text[600];
@@ -166,7 +162,6 @@ Test(report, collectives_that_are_noisy_or_implausible_are_marked) {
       EXPECT_CODE(s, 0);
       cr_expect(shell_holds(s, "n.html", rows[i].cell), "%s", text);
     }
-  shell_close(s);
 }
 
 /* Three records of the kind, of 1, 2 and 4 workers, a length or a size that rises as they do, the faster the more; those of
@@ -202,7 +197,7 @@ Test(report, doubtful_points_are_not_drawn) {
       {"timing", 0, "\n1 1\n2 2\n4 4\nEND", NULL},
       {"timing", 2, "\n1 1\n\n4 4\nEND", "1 doubtful point left out."},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   chmod(shell_put(s, "gnuplot", "#!/bin/sh\ncat >>plots\nexit 1\n"), 0755);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     shell_put(s, "plots", "");
@@ -216,11 +211,10 @@ Test(report, doubtful_points_are_not_drawn) {
     cr_expect_eq(rows[i].drawn == NULL, strstr(s->err, "figures are left out") == NULL,
                  "%zu: that there is nothing to draw is no trouble: %s", i, s->err);
   }
-  shell_close(s);
 }
 
 Test(report, without_gnuplot_the_rest_is_there) {
-  struct shell *s = shell_open();
+  SHELL(s);
   put_measurements(s);
   shell_run(s, "PATH=/nonexistent $F report m.jsonl -o m.html");
   EXPECT_CODE(s, 0);
@@ -229,5 +223,4 @@ Test(report, without_gnuplot_the_rest_is_there) {
   cr_expect(shell_holds(s, "m.html", "The price of a fixed order") && shell_holds(s, "m.html", "</html>"));
   cr_expect(shell_holds(s, "m.html", "aria-label=\"Tree of host/pairwise, 1024 terms, height 10\""),
             "orders need no gnuplot");
-  shell_close(s);
 }

@@ -64,7 +64,7 @@ Test(report, the_answer_comes_first) {
                                       "no GPU here",
                                       NULL};
   static const char *const formats[] = {"html", "markdown", "text"};
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_put(s, "a.jsonl",
             ENVIRONMENT JUDGED("dull/sum", "run_to_run", "held", ",\"telling\":false")
                 JUDGED("dull/sum", "replays", "skipped", ",\"reason\":\"no GPU here\"")
@@ -77,12 +77,11 @@ Test(report, the_answer_comes_first) {
   }
   shell_run(s, "$F report a.jsonl --format text | grep -A9 '^Held' | tr -s ' '");
   cr_expect(strstr(s->out, "\n bounded 0 0"), "a claim that was refuted is not held: %s", s->out);
-  shell_close(s);
 }
 
 /* Timings alone were judged where they were made, and say so; Markdown holds them and their ratios. */
 Test(report, timings_are_not_called_unjudged) {
-  struct shell *s = shell_open();
+  SHELL(s);
   play_gnuplot(s);
   put_records(s);
   shell_run(s, "PATH=.:$PATH $F report m.jsonl -o m.html; $F report m.jsonl --format markdown");
@@ -93,7 +92,6 @@ Test(report, timings_are_not_called_unjudged) {
   cr_expect(
       shell_holds(s, "m.html", "<title>foldproof: 32 timings (32 of results that held), 3 scaling points</title>"));
   cr_expect(!strstr(s->out, "nothing was judged") && !shell_holds(s, "m.html", "nothing was judged"));
-  shell_close(s);
 }
 
 /* Above the first section: the outcome in a sentence, the run's date, version, commit, machine and command, and the files. Then what was
@@ -110,7 +108,7 @@ Test(report, the_page_begins_with_outcome_and_origin) {
                                       "class=\"matrix\"",
                                       "<details>",
                                       NULL};
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_put(
       s, "a.jsonl",
       "{\"schema\":1,\"type\":\"environment\",\"date\":\"2026-11-20\",\"foldproof\":\"0.2.0\",\"build\":\"abc123\","
@@ -119,5 +117,4 @@ Test(report, the_page_begins_with_outcome_and_origin) {
   shell_run(s, "$F report a.jsonl -o a.html && sed -n '/<header>/,$p' a.html");
   EXPECT_CODE(s, 0);
   expect_sequence(s->out, parts, "page");
-  shell_close(s);
 }

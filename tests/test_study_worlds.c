@@ -264,7 +264,7 @@ Test(study_worlds, a_promise_that_is_not_kept_is_named_in_its_line) {
       {"one_not_replayed", "replays: different bits than its order's replay", 1u << 4},
       {"one_is_nan", "bounded: 1 elements are above their bounds, the first is number 7", 1u << 2},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   need_mpi();
   shell_run(s, "%s $M study --worlds --engine mpi --sizes 20000 --generators normal --dtypes f32", world);
   EXPECT_CODE(s, 1);
@@ -278,7 +278,6 @@ Test(study_worlds, a_promise_that_is_not_kept_is_named_in_its_line) {
       cr_expect(!breaks || (told && strstr(told, rows[i].says)), "%s, %u ranks: %s", name, ranks, line);
     }
   }
-  shell_close(s);
 }
 
 /* One subject's one refutation is enough, of a sum and of a vector. */
@@ -287,14 +286,13 @@ Test(study_worlds, a_promise_that_is_not_kept_exits_1) {
     const char *subject;
     int code;
   } rows[] = {{"right_sum", 0}, {"infinite", 1}, {"one_is_nan", 1}};
-  struct shell *s = shell_open();
+  SHELL(s);
   need_mpi();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     shell_run(s, "%s PLAYED=%s $M study --worlds --engine mpi --sizes 2000 --generators normal --dtypes f32", world,
               rows[i].subject);
     EXPECT_CODE(s, rows[i].code);
   }
-  shell_close(s);
 }
 
 static size_t count(const char *text, const char *with) {
@@ -306,7 +304,7 @@ static size_t count(const char *text, const char *with) {
 /* Ours keep what they promise; the library's different bits are a finding. What the table says, records and the page say.
  * */
 Test(study_worlds, the_subjects_are_validated_and_recorded) {
-  struct shell *s = shell_open();
+  SHELL(s);
   need_mpi();
   shell_run(s, "%s $F study --worlds --engine mpi --sizes 60001 --jsonl w.jsonl", world);
   EXPECT_CODE(s, 0);
@@ -325,11 +323,10 @@ Test(study_worlds, the_subjects_are_validated_and_recorded) {
   EXPECT_CODE(s, 0);
   cr_expect(strstr(s->out, "## foldproof: 120 distributed sums (120 held, 0 refuted)\n") && strstr(s->out, "\n12\n"),
             "%s", s->out);
-  shell_close(s);
 }
 
 Test(study_worlds, a_refuted_record_is_told_in_every_report) {
-  struct shell *s = shell_open();
+  SHELL(s);
   need_mpi();
   shell_run(s,
             "%s PLAYED=world_shows $M study --worlds --engine mpi --sizes 20000 --generators normal --dtypes f32 "
@@ -342,7 +339,6 @@ Test(study_worlds, a_refuted_record_is_told_in_every_report) {
   cr_expect(strstr(s->out, "## foldproof: 4 distributed sums (2 held, 2 refuted)\n"), "%s", s->out);
   cr_expect_eq(count(s->out, "* **played/world"), 2, "%s", s->out);
   cr_expect(strstr(s->out, "\n2\n2\n"), "%s", s->out);
-  shell_close(s);
 }
 
 Test(study_worlds, bad_words_are_refused) {
@@ -358,11 +354,10 @@ Test(study_worlds, bad_words_are_refused) {
       {"--worlds --engine cuda", "not one of mpi, nccl"},
       {"--worlds --generators nosuch", "no generator"},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     shell_run(s, "$F study %s", rows[i].options);
     EXPECT_CODE(s, 2);
     cr_expect(strstr(s->err, rows[i].word) && s->out[0] == '\0', "%s: %s%s", s->ran, s->err, s->out);
   }
-  shell_close(s);
 }

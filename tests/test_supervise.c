@@ -53,7 +53,7 @@ Test(supervise, whoever_ends_his_process_is_named_and_the_others_are_judged) {
       {"fatal/exits", "the process that it ran in ended with exit code 0"},
       {"fatal/crashes_behind_a_child", "the process that it ran in was killed by signal 9"},
   };
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     shell_run(s, "$M verify -v --jsonl \"$PWD/v\" --subjects host/sequential,%s,host/reverse " CASES, rows[i].subject);
     EXPECT_CODE(s, 99);
@@ -69,11 +69,10 @@ Test(supervise, whoever_ends_his_process_is_named_and_the_others_are_judged) {
     shell_run(s, "! pgrep -f \"jsonl $PWD/v\"");
     EXPECT_CODE(s, 0);
   }
-  shell_close(s);
 }
 
 Test(supervise, what_was_judged_before_stands_and_other_cases_are_judged) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "$M verify -v --subjects fatal/crashes_at_33 " CASES);
   EXPECT_CODE(s, 99);
   expect_row(s, "fatal/crashes_at_33", "bounded", 2, 1);
@@ -90,14 +89,13 @@ Test(supervise, what_was_judged_before_stands_and_other_cases_are_judged) {
   expect_row(s, "fatal/crashes_recorded", "fresh_process", 0, 3);
   expect_row(s, "fatal/crashes_recorded", "keeps_input", 3, 0);
   expect_row(s, "host/sequential", "fresh_process", 3, 0);
-  shell_close(s);
 }
 
 /* The first BROKEN line's replay, as it is to be pasted. */
 #define REPLAY "$(sed -n 's/^  reproduce: //p' out.txt | head -1)"
 
 Test(supervise, the_replay_of_a_run_that_ends_in_a_judge_ends_in_it_again) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "$M verify -v --subjects fatal/crashes_by_threads " CASES " | tee out.txt");
   expect_text(s, ", in a run for launch_invariant: ");
   cr_expect_eq(count(s->out, "BROKEN: "), 1, "%s", s->out);
@@ -106,7 +104,6 @@ Test(supervise, the_replay_of_a_run_that_ends_in_a_judge_ends_in_it_again) {
   shell_run(s, "eval \"" REPLAY " -v\"");
   EXPECT_CODE(s, 99);
   expect_row(s, "fatal/crashes_by_threads", "launch_invariant", 0, 1);
-  shell_close(s);
 }
 
 /* Seconds after which a run hangs. */
@@ -118,7 +115,7 @@ static int limit_here(struct shell *s) {
 }
 
 Test(supervise, a_run_that_hangs_ends_at_the_limit_and_a_subject_that_often_does_is_left_alone) {
-  struct shell *s = shell_open();
+  SHELL(s);
   int limit = limit_here(s);
   shell_run(s,
             "$M verify -v --timeout %d --claims bounded,replays --subjects host/sequential,fatal/hangs,host/reverse "
@@ -135,13 +132,12 @@ Test(supervise, a_run_that_hangs_ends_at_the_limit_and_a_subject_that_often_does
             limit);
   EXPECT_CODE(s, 99);
   expect_row(s, "host/reverse", "fresh_process", 1, 0);
-  shell_close(s);
 }
 
 /* One signal is enough, whatever a subject is at. */
 Test(supervise, a_signal_ends_a_run_that_hangs) {
   static const char *const signals[] = {"INT", "TERM", "HUP"};
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < 3; i++) {
     shell_run(s,
               "export FOLD_SEEN=$PWD/seen; env --default-signal=INT $M verify -v --timeout 1000 --claims bounded --subjects "
@@ -152,12 +148,11 @@ Test(supervise, a_signal_ends_a_run_that_hangs) {
     expect_text(s, "interrupted: ");
     cr_expect(count(s->out, "BROKEN") == 0, "nobody is to blame: %s", s->out);
   }
-  shell_close(s);
 }
 
 /* As a terminal does that is closed: what a program runs is in no group that the terminal knows. nohup stays in force. */
 Test(supervise, a_hangup_ends_what_a_program_runs) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s,
             "$M verify -v --timeout 1000 --claims run_to_run --fixtures 'normal/f32/sum/3x1000/*' --exec "
             "'read asked; case $asked in *describe*) echo \"{\\\"name\\\": \\\"mine/sum\\\"}\";; "
@@ -171,13 +166,12 @@ Test(supervise, a_hangup_ends_what_a_program_runs) {
             "export FOLD_SEEN=$PWD/seen; (trap '' HUP; exec $M verify -v --timeout 1000 --claims bounded --subjects fatal/hangs " CASES
             ") & p=$!; " AWAIT_HANG "kill -HUP $p; sleep 1; kill -0 $p || exit 3; kill -TERM $p; wait $p");
   EXPECT_CODE(s, 99);
-  shell_close(s);
 }
 
 /* Whoever watches is killed: the worker, and the new process's, end with him. */
 Test(supervise, a_harness_that_is_killed_leaves_no_process) {
   static const char *const claims[] = {"bounded", "fresh_process"};
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < 2; i++) {
     shell_run(s,
               "export FOLD_SEEN=$PWD/seen; $M verify -v --timeout 1000 --claims %s --subjects fatal/hangs "
@@ -187,12 +181,11 @@ Test(supervise, a_harness_that_is_killed_leaves_no_process) {
               claims[i]);
     EXPECT_CODE(s, 0);
   }
-  shell_close(s);
 }
 
 /* Whoever runs when the process ends is not to blame for what another left there. */
 Test(supervise, whoever_stumbles_over_what_another_left_is_judged_in_a_new_process) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "$M verify -v --subjects fatal/spoils,fatal/stumbles,host/reverse " CASES);
   EXPECT_CODE(s, 99);
   expect_row(s, "fatal/spoils", "keeps_input", 3, 0);
@@ -204,13 +197,12 @@ Test(supervise, whoever_stumbles_over_what_another_left_is_judged_in_a_new_proce
   expect_text(s, "first in fatal/stumbles on normal/f32/sum/1x31/seed1");
   shell_run(s, "$M verify -v --subjects fatal/stumbles,host/reverse " CASES);
   EXPECT_CODE(s, 0);
-  shell_close(s);
 }
 
 /* Nobody speaks for the worker but the worker, and what it leaves is ended with it. */
 Test(supervise, children_of_subjects_say_nothing_and_do_not_stay) {
   static const char *const subjects[] = {"fatal/comes_back_twice", "fatal/leaves_a_child"};
-  struct shell *s = shell_open();
+  SHELL(s);
   for (size_t i = 0; i < 2; i++) {
     shell_run(s, "$M verify -v --jsonl \"$PWD/v\" --claims bounded,replays --subjects %s,host/reverse " CASES " | cat",
               subjects[i]);
@@ -225,12 +217,11 @@ Test(supervise, children_of_subjects_say_nothing_and_do_not_stay) {
   EXPECT_CODE(s, 99);
   expect_row(s, "fatal/babbles", "bounded", 0, 1);
   expect_row(s, "host/reverse", "bounded", 1, 0);
-  shell_close(s);
 }
 
 /* All was judged and stands, in the records too; but it is not green. */
 Test(supervise, a_process_that_dies_when_all_is_told_is_not_green) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s,
             "$M verify -v --claims bounded,replays --subjects fatal/dies_at_the_end,host/reverse --jsonl r.jsonl " CASES);
   EXPECT_CODE(s, 99);
@@ -245,35 +236,31 @@ Test(supervise, a_process_that_dies_when_all_is_told_is_not_green) {
   expect_text(s, "fatal/dies_at_the_end");
   shell_run(s, "grep -c results_xxh3 q.jsonl");
   cr_expect_str_eq(s->out, "6\n");
-  shell_close(s);
 }
 
 /* Whoever started us may have no interest in children; we have. */
 Test(supervise, children_are_heard_of_whatever_the_parent_ignores) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "timeout -s KILL 60 env --ignore-signal=CHLD $M verify -v --subjects host/reverse,fatal/crashes " CASES);
   EXPECT_CODE(s, 99);
   expect_row(s, "host/reverse", "fresh_process", 3, 0);
-  shell_close(s);
 }
 
 Test(supervise, a_signal_that_was_blocked_at_the_start_ends_a_run) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s,
             "export FOLD_SEEN=$PWD/seen; timeout -s KILL 60 env --block-signal=TERM $M verify -v --timeout 1000 --claims bounded "
             "--subjects fatal/hangs " CASES " & p=$!; " AWAIT_HANG
             "kill $(cat /proc/$p/task/$p/children); wait $p");
   EXPECT_CODE(s, 99);
   expect_text(s, "interrupted: ");
-  shell_close(s);
 }
 
 /* In a debugger's hands nobody stands between it and the subject. */
 Test(supervise, in_process_a_crash_is_the_commands_own) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "$M verify -v --in-process --subjects fatal/is_killed " CASES);
   EXPECT_CODE(s, 128 + SIGKILL);
   shell_run(s, "$M verify -v --in-process --subjects host/sequential " CASES);
   EXPECT_CODE(s, 0);
-  shell_close(s);
 }

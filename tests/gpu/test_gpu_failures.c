@@ -185,7 +185,7 @@ Test(gpu_failures, an_illegal_address_breaks_all_that_follows) {
 
 /* The sound subject, which stands before the mutant, is judged in every case: in a new process where the mutant lost the GPU. */
 static void expect_command(const char *mutant, const char *words) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s,
             "FOLDPROOF_FIXTURES='%s' $M verify -v --engine cuda --timeout 2 --subjects 'rows/par_64@plain,%s' "
             "--fixtures 'normal/f32/sum/1x3[123]/*' --claims writes_output,replays,run_to_run",
@@ -198,7 +198,6 @@ static void expect_command(const char *mutant, const char *words) {
   size_t held = 0;
   if (line) sscanf(line, "\n  writes_output %zu", &held);
   cr_expect_eq(held, 3, "%s: the sound subject held in %zu cases: %s", mutant, held, s->out);
-  shell_close(s);
 }
 
 Test(gpu_failures, the_command_exits_99_and_judges_the_others) {
@@ -212,7 +211,7 @@ Test(gpu_failures, the_command_exits_99_and_judges_the_others) {
 
 /* With and without a GPU. */
 Test(gpu_failures, the_command_exits_99_where_more_gpus_are_asked_for) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s,
             "FOLDPROOF_REQUIRE_GPUS=99 FOLDPROOF_FIXTURES='%s' $F verify --engine cuda "
             "--fixtures 'normal/f32/sum/1x33/*' --claims replays",
@@ -220,16 +219,14 @@ Test(gpu_failures, the_command_exits_99_where_more_gpus_are_asked_for) {
   EXPECT_CODE(s, 99);
   cr_expect(strstr(s->out, "FOLDPROOF_REQUIRE_GPUS=99") || strstr(s->err, "FOLDPROOF_REQUIRE_GPUS=99"), "%s%s", s->out,
             s->err);
-  shell_close(s);
 }
 
 Test(gpu_failures, the_command_skips_with_77_and_the_reason_without_a_gpu) {
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s,
             "unset FOLDPROOF_REQUIRE_GPUS; CUDA_VISIBLE_DEVICES= FOLDPROOF_FIXTURES='%s' $F verify --engine cuda "
             "--fixtures 'normal/f32/sum/1x33/*' --claims replays",
             FOLD_FIXTURE_FOLDER);
   EXPECT_CODE(s, 77);
   cr_expect(strstr(s->out, "no GPU here"), "no reason: %s%s", s->out, s->err);
-  shell_close(s);
 }

@@ -96,10 +96,9 @@ static void error_bounds(struct shell *s) {
 }
 
 TEST_OF(gpu, PROMISE, .timeout = 580) {
-  struct shell *s = shell_open();
+  SHELL(s);
   if (strcmp(TEXT(PROMISE), "determ_equals_par_256") == 0)
     determ_equals_par_256(s);
   else
     error_bounds(s);
-  shell_close(s);
 }

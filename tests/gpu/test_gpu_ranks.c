@@ -99,10 +99,9 @@ Test(gpu_ranks, collectives_hold_however_their_ranks_run, .timeout = 120) {
 
 Test(gpu_ranks, more_ranks_than_gpus_is_a_clear_line, .timeout = 60) {
   need_two_gpus();
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "FOLDPROOF_RANKS=64 $F verify --engine nccl --fixtures 'normal/f32/sum/1000x2/*'");
   EXPECT_CODE(s, 99);
   cr_expect(strstr(s->out, "FOLDPROOF_RANKS=64, but there are") || strstr(s->err, "FOLDPROOF_RANKS=64, but there are"),
             "%s%s", s->out, s->err);
-  shell_close(s);
 }

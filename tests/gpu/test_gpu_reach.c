@@ -24,7 +24,7 @@ static bool run_world_or_lack(const char *program, int ranks, const char *part, 
 static void run_worlds(const char *program, const char *part) {
   static const int ranks[] = {2, 3, 4, 5, 7, 8};
   gpu_open();
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "timeout -k 5 150 '%s' 2,3,4,5,7,8 %s", program, part);
   EXPECT_CODE(s, 0);
   for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
@@ -32,7 +32,6 @@ static void run_worlds(const char *program, const char *part) {
     snprintf(held, sizeof held, "held: %s: %d ranks, ", part, ranks[i]);
     cr_expect(strstr(s->out, held), "no '%s' in: %s%s", held, s->out, s->err);
   }
-  shell_close(s);
 }
 
 Test(gpu_reach, each_length_type_and_operation_gives_the_hosts_tree, .timeout = 600) {
@@ -68,12 +67,11 @@ Test(gpu_reach, a_call_past_the_last_number_fails_and_gives_no_old_lines, .timeo
 /* What the tests above stand on: a rank that waits for ever is seen, and named. */
 Test(gpu_reach, a_call_that_waits_for_ever_is_named, .timeout = 200) {
   gpu_open();
-  struct shell *s = shell_open();
+  SHELL(s);
   shell_run(s, "timeout -k 5 60 '%s' 5 absent 1", VIRTUAL_RANKS);
   EXPECT_CODE(s, 1);
   cr_expect(strstr(s->out, "hung for 1 s: absent: waiting for call 2 on rank 0 of 5: tree, f16 max of 60000"), "%s",
             s->out);
-  shell_close(s);
 }
 
 /* NCCL refuses two ranks of a GPU, and so does this, unless all of them say that they arranged it. */
