@@ -22,21 +22,21 @@ DIES = """#define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
-static void die(int number) { (void)number; kill(getpid(), SIGKILL); }
 static int number_of(const char *name) { return getenv(name) ? atoi(getenv(name)) : 0; }
 static void note(void) {
   static int calls;
   static int file = -1;
   if (file < 0) file = open("calls", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (calls == 0 && number_of("MICROSECONDS")) {
-    const struct itimerval at = {.it_value = {0, number_of("MICROSECONDS")}};
-    signal(SIGALRM, die);
-    setitimer(ITIMER_REAL, &at, NULL);
+    struct sigevent kills = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+    const struct itimerspec at = {.it_value = {0, 1000L * number_of("MICROSECONDS")}};
+    timer_t timer;
+    if (timer_create(CLOCK_MONOTONIC, &kills, &timer) || timer_settime(timer, 0, &at, NULL)) abort();
   }
   if (write(file, "c", 1) != 1) abort();
-  if (++calls == number_of("DIES_IN")) die(0);
+  if (++calls == number_of("DIES_IN")) kill(getpid(), SIGKILL);
   while (calls == number_of("STAYS_IN")) pause();
 }
 """
@@ -85,7 +85,8 @@ def check_moments(folder):
     chance, lost = random.Random(1), 0
     for turn in range(KILLS):
         moment = {"DIES_IN": chance.randint(2, n)} if turn % 2 else {"MICROSECONDS": chance.randint(1, 20000)}
-        assert start(folder, "--in-process", **moment).wait(LIMIT) in (-9, 0)
+        code = start(folder, "--in-process", **moment).wait(LIMIT)
+        assert code in (-9, 0), (code, moment)
         made, kept = calls(folder), written(folder)
         assert made == moment.get("DIES_IN", made) and made - 1 <= len(kept) <= made, f"{moment}: {made} calls, {len(kept)} records"
         lost += made - len(kept)
