@@ -16,7 +16,7 @@
 #include "compare/compare.h"
 #include "records/record.h"
 #include "records/schema.h"
-#include "report/lines.h"
+#include "records/lines.h"
 
 struct result {
   XXH128_hash_t key; /* a hash of subject, engine, case and input */

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "command/command.h"
 #include "compare/recorded.h"
-#include "report/lines.h"
+#include "records/lines.h"
 #include "report/text.h"
 
 enum { MOST_LINES = 10 };

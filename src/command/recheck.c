@@ -14,7 +14,7 @@
 #include "base/wrap.h"
 #include "command/recheck.h"
 #include "compare/recorded.h"
-#include "report/lines.h"
+#include "records/lines.h"
 #include "run/environment.h"
 
 enum { JSONL = 0x200, FOLDER, QUIET = 'q', VERBOSE = 'v' };

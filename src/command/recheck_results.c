@@ -6,7 +6,7 @@
 #include "base/bits.h"
 #include "command/recheck.h"
 #include "compare/recorded.h"
-#include "report/lines.h"
+#include "records/lines.h"
 #include "report/text.h"
 #include "run/known.h"
 

@@ -7,7 +7,7 @@
 
 #include "compare/compare.h"
 #include "compare/print.h"
-#include "report/lines.h"
+#include "records/lines.h"
 #include "report/text.h"
 
 enum outcome { FAILED, SKIPPED, BROKEN, OUTCOMES };

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "ranks/setting.h"
-#include "report/lines.h"
+#include "records/lines.h"
 #include "report/text.h"
 #include "run/known.h"
 

@@ -6,7 +6,7 @@
 #include "compare/again.h"
 #include "fixtures/npy.h"
 #include "records/record.h"
-#include "report/lines.h"
+#include "records/lines.h"
 
 static bool has_hash(const json_t *record, enum fold_dtype dtype, const void *results, size_t rows) {
   char text[24];

@@ -12,7 +12,7 @@
 
 #include "base/bits.h"
 #include "golden/golden.h"
-#include "report/lines.h"
+#include "records/lines.h"
 
 enum { MOST_LINES = 10 };
 

@@ -7,7 +7,7 @@
 
 #include "records/counts.h"
 #include "report/index.h"
-#include "report/lines.h"
+#include "records/lines.h"
 #include "report/section.h"
 #include "report/text.h"
 

@@ -3,7 +3,7 @@
  */
 #include "records/counts.h"
 #include "report/answer.h"
-#include "report/lines.h"
+#include "records/lines.h"
 #include "report/section.h"
 #include "report/style.h"
 

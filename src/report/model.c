@@ -9,7 +9,7 @@
 #include "records/own_run.h"
 #include "records/schema.h"
 #include "report/index.h"
-#include "report/lines.h"
+#include "records/lines.h"
 #include "report/text.h"
 
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the report"); }

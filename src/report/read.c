@@ -6,7 +6,7 @@
 #include "base/list.h"
 #include "base/path.h"
 #include "records/schema.h"
-#include "report/lines.h"
+#include "records/lines.h"
 #include "report/model.h"
 
 struct reader {

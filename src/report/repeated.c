@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "records/own_run.h"
-#include "report/lines.h"
+#include "records/lines.h"
 
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the records"); }
 

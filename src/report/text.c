@@ -11,7 +11,7 @@
 #include "records/refutation.h"
 #include "records/replay.h"
 #include "report/index.h"
-#include "report/lines.h"
+#include "records/lines.h"
 
 const char *fold_text_bits(const json_t *record, const char *key, char text[100]) {
   const char *bits = fold_record_text(record, key);

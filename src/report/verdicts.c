@@ -10,7 +10,7 @@
 
 #include "records/counts.h"
 #include "report/answer.h"
-#include "report/lines.h"
+#include "records/lines.h"
 #include "report/section.h"
 
 struct look {

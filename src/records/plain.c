@@ -1,5 +1,5 @@
-/* report/plain.c: see report/plain.h. */
-#include "report/plain.h"
+/* records/plain.c: see records/plain.h. */
+#include "records/plain.h"
 
 #include <stdlib.h>
 #include <string.h>

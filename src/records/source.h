@@ -1,6 +1,6 @@
-/* report/source.h: reads the lines of records from a file or a file that gzip made, and lists those of a folder. */
-#ifndef FOLD_REPORT_SOURCE_H
-#define FOLD_REPORT_SOURCE_H
+/* records/source.h: reads the lines of records from a file or a file that gzip made, and lists those of a folder. */
+#ifndef FOLD_SOURCE_H
+#define FOLD_SOURCE_H
 
 #include <stdio.h>
 #include <sys/types.h>

@@ -1,10 +1,10 @@
-/* report/fields.c: reads single fields of a record, which may hold anything. */
+/* records/fields.c: reads single fields of a record, which may hold anything. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bits.h"
-#include "report/lines.h"
+#include "records/lines.h"
 
 const char *fold_record_text(const json_t *record, const char *key) {
   const char *text = json_string_value(json_object_get(record, key));

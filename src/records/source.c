@@ -1,6 +1,6 @@
-/* report/source.c: see report/source.h. It runs the program gzip, because every machine that has compressed records has
+/* records/source.c: see records/source.h. It runs the program gzip, because every machine that has compressed records has
  * it. */
-#include "report/source.h"
+#include "records/source.h"
 
 #include <dirent.h>
 #include <errno.h>

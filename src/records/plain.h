@@ -1,6 +1,6 @@
-/* report/plain.h: makes the texts of a record plain as it is read, so that nothing that prints them later must think of it. */
-#ifndef FOLD_REPORT_PLAIN_H
-#define FOLD_REPORT_PLAIN_H
+/* records/plain.h: makes the texts of a record plain as it is read, so that nothing that prints them later must think of it. */
+#ifndef FOLD_PLAIN_H
+#define FOLD_PLAIN_H
 
 #include <jansson.h>
 #include <stdbool.h>

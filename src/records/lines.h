@@ -1,6 +1,6 @@
-/* report/lines.h: reads a file of records, one at a time, for reports and comparisons. */
-#ifndef FOLD_REPORT_LINES_H
-#define FOLD_REPORT_LINES_H
+/* records/lines.h: reads a file of records, one at a time, for reports and comparisons. */
+#ifndef FOLD_LINES_H
+#define FOLD_LINES_H
 
 #include <jansson.h>
 #include <stdbool.h>
