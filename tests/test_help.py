@@ -62,15 +62,6 @@ def check_version():
         assert run(*words)[0] == said, words
 
 
-def check_old_names():
-    """They still work, and are not listed."""
-    assert "recheck" in COMMANDS and "judge" not in COMMANDS, COMMANDS
-    assert run("judge", "--help") == run("recheck", "--help")
-    for words in ("oracle", "x.npy", "--op"), ("verify", "--op"), ("list", "fixtures", "--op"), ("record", "--op"), ("bench", "--op"), ("reveal", "--op"), ("study", "--ops"):
-        assert words[-1] not in run(words[0], "--help")[0], words
-        assert "did you mean 'sum'?" in run(*words, "sume", code=2)[1], words
-
-
 def check_subjects():
     """Subjects need no option, as in reveal and certify."""
     case = ("--fixtures", "normal/f32/sum/1x33/seed1")
@@ -110,6 +101,6 @@ def check_examples():
                 assert code == 0 or (code in (2, 77, 99) and example in ELSEWHERE), said
 
 
-for check in (check_ways_to_ask, check_version, check_old_names, check_subjects, check_examples):
+for check in (check_ways_to_ask, check_version, check_subjects, check_examples):
     check()
 print("ok")

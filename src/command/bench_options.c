@@ -37,7 +37,6 @@ static const struct argp_option options[] = {
     {"dtype", DTYPE, "LIST", 0, "dtypes (f32)", 1},
     {"problem", PROBLEM, "PROBLEM", 0, "sum (the default), prod, max, min; on cuda and host also dot, of two inputs",
      1},
-    {"op", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 1},
     {"generator", GENERATOR, "NAME", 0, "what the inputs hold (normal)", 1},
     {"iterations", ITERATIONS, "N", 0,
      "timed runs of each subject and size (51; host: 11). The least is 3; for a collective it is 9", 1},

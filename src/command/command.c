@@ -42,7 +42,7 @@ static const struct subcommand subcommands[] = {
  * reads its policy when it is loaded, so the program starts itself again. It does not do so for --in-process, where a profiler
  * or a debugger looks at this process, nor for `bench`, which times regions as users have them. */
 static void wait_asleep(char **argv) {
-  static const char *const commands[] = {"verify", "record", "study", "recheck", "judge"};
+  static const char *const commands[] = {"verify", "record", "study", "recheck"};
   bool runs = false;
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) runs |= strcmp(argv[1], commands[i]) == 0;
   for (size_t i = 2; argv[i]; i++) runs &= strcmp(argv[i], "--in-process") != 0;
@@ -63,9 +63,7 @@ static void print_help(FILE *out) {
       "The man page (man foldproof) explains them.\n");
 }
 
-/* The old name of a command still works, but is not listed. */
 static const struct subcommand *find_subcommand(const char *name) {
-  if (strcmp(name, "judge") == 0) name = "recheck";
   for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++)
     if (strcmp(name, subcommands[i].name) == 0) return &subcommands[i];
   return NULL;

@@ -21,7 +21,6 @@ struct oracle {
 static const struct argp_option options[] = {
     {"problem", PROBLEM, "PROBLEM", 0,
      "sum (the default), prod, max, min, or dot of the upper and the lower half of the rows", 0},
-    {"op", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 0},
     {"json", JSON, NULL, 0, "print one JSON object for each reduction", 0},
     {"rows", ROWS, NULL, 0, "reduce each row of a two-dimensional array (default: all of it)", 0},
     {"check", CHECK, NULL, 0, "also compute the answer only by MPFR; exit 1 if the two differ", 0},

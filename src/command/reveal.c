@@ -25,7 +25,6 @@ static const struct argp_option options[] = {
     {"n", N, "N", 0, "number of terms (64; for an all-reduce the number of ranks)", 0},
     {"dtype", DTYPE, "DTYPE", 0, "dtype of the terms (f32, or the first that the subject takes)", 0},
     {"problem", PROBLEM, "PROBLEM", 0, "sum, or dot (sum, unless the subject takes only dot)", 0},
-    {"op", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 0},
     {"format", FORMAT, "FORMAT", 0, "text (the default), json, dot (Graphviz) or svg", 0},
     {"rows", ROWS, "ROWS", 0, "rows in one call (1,024, or fewer if these have more than four million terms)", 0},
     {"map", MAP, "LENGTHS", 0,

@@ -68,7 +68,6 @@ static const struct argp_option options[] = {
      1},
     {"problem", PROBLEM, "PROBLEM", 0,
      "with --npy: sum (the default), prod, max, min, or dot of its upper and its lower half of rows", 1},
-    {"op", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 1},
     {0},
 };
 static const struct argp_option claims_options[] = {

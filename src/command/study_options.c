@@ -16,7 +16,6 @@ static const struct argp_option options[] = {
      1},
     {"dtypes", DTYPES, "LIST", 0, "dtypes: f16, bf16, f32, f64, e4m3, e5m2 (default: f32; with --worlds also f64)", 1},
     {"problems", PROBLEMS, "LIST", 0, "sum, prod, max, min (default: sum)", 1},
-    {"ops", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 1},
     {"seed", SEED, "SEED", 0, "seed of the inputs (1)", 1},
     {"jsonl", JSONL, "FILE", 0, "write a record of each error", 1},
     {"full", FULL, NULL, 0,
