@@ -1,7 +1,6 @@
-/* draw.c: the tree of an order as text.
+/* draw.c: the tree of an order as a line of text, "((x0+x1)+x2)", operands as the order joins them.
  *
- * Form 't' is one line, "((x0+x1)+x2)", operands as the order joins them; form 'd' is a Graphviz digraph. Starting
- * zeros are left out; the tree of no term is "0". At most 4096 terms.
+ * Starting zeros are left out; the tree of no term is "0". At most 4096 terms.
  */
 #include <stdlib.h>
 
@@ -50,26 +49,11 @@ static void write_text(const struct drawing *c, int node, FILE *out) {
   fputc(')', out);
 }
 
-static void write_graph(const struct drawing *c, const char *name, FILE *out) {
-  fprintf(out, "digraph \"%s, n = %d\" {\n", name, c->n);
-  for (int i = 0; i < c->n; i++) {
-    fprintf(out, "  n%d [label=\"", i);
-    fprintf(out, c->leaf, i, i);
-    fprintf(out, "\", shape=box];\n");
-  }
-  for (int k = 0; k < c->joins; k++)
-    fprintf(out, "  n%d [label=\"+\"];\n  n%d -> n%d;\n  n%d -> n%d;\n", c->n + k, c->n + k, c->child[k][0], c->n + k,
-            c->child[k][1]);
-  fprintf(out, "}\n");
-}
-
-static fold_status draw(const struct fold_order *order, struct drawing *c, char form, FILE *out) {
+static fold_status draw(const struct fold_order *order, struct drawing *c, FILE *out) {
   struct fold_split split;
   FOLD_TRY(fold_order_split(order, (size_t)c->n, &split));
   int root = fold_drawing(order, &split, c, (size_t)c->n, 1);
-  if (form == 'd') {
-    write_graph(c, order->name, out);
-  } else if (root < 0) {
+  if (root < 0) {
     fputs("0\n", out);
   } else {
     write_text(c, root, out);
@@ -78,9 +62,8 @@ static fold_status draw(const struct fold_order *order, struct drawing *c, char 
   return ferror(out) ? fold_error(FOLD_BAD_INPUT, "cannot write the tree of %s", order->name) : fold_ok();
 }
 
-fold_status fold_order_draw(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n, char form,
+fold_status fold_order_draw(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
                             FILE *out) {
-  if (form != 't' && form != 'd') return fold_error(FOLD_BAD_INPUT, "no form '%c' of a tree: 't' or 'd'", form);
   if (n > MOST_TERMS)
     return fold_error(FOLD_BAD_INPUT, "a tree of %zu terms is too big to draw: %d at most", n, MOST_TERMS);
   uint32_t *place;
@@ -88,7 +71,7 @@ fold_status fold_order_draw(const struct fold_order *order, enum fold_dtype dtyp
   const char *leaf = order->product == FOLD_NO_PRODUCT ? "x%d" : "x%d*y%d";
   struct drawing c = {leaf, place, (int)n, 0, calloc(n + 1, sizeof *c.child)}; /* unseen: 2 */
   fold_status status =
-      c.child ? draw(order, &c, form, out) : fold_error(FOLD_NO_MEMORY, "no memory to draw a tree of %zu terms", n);
+      c.child ? draw(order, &c, out) : fold_error(FOLD_NO_MEMORY, "no memory to draw a tree of %zu terms", n);
   free(c.child);
   free(place);
   return status;

@@ -88,9 +88,8 @@ struct fold_running_product {
 };
 fold_status fold_order_running_product(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
                                        struct fold_running_product *running);
-/* The tree as text: nested parentheses "((x0+x1)+x2)" for form 't', Graphviz for form 'd'. n is at most 4096. */
-fold_status fold_order_draw(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n, char form,
-                            FILE *out);
+/* The tree as nested parentheses, "((x0+x1)+x2)". n is at most 4096. */
+fold_status fold_order_draw(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n, FILE *out);
 
 #ifdef __cplusplus
 }

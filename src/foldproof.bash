@@ -19,10 +19,10 @@ _foldproof_values() {
       case $sub in
         report) words='html markdown junit text' ;;
         compare) words='text markdown junit json' ;;
-        *) words='text json dot svg' ;;
+        *) words='text json svg' ;;
       esac
       ;;
-    --draw) words='tree text dot svg' ;;
+    --draw) words='tree text svg' ;;
     --problem)
       words='sum prod max min dot'
       [ "$sub" != reveal ] || words='sum dot'

@@ -48,7 +48,6 @@ Test(command, exit_codes_follow_the_contract) {
       {"$F env", 0},
       {"$F env --json", 0},
       {"$F order host/pairwise --n 5 --draw text", 0},
-      {"$F order host/pairwise --n 5 --draw dot | grep digraph", 0},
       {"$F order host/pairwise --n 5 --draw=svg | grep '<svg'", 0},
       {"$F order host/pairwise --n 0 --draw", 0},
       {"$F order --draw host/pairwise host/numpy", 2},

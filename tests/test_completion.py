@@ -32,7 +32,7 @@ def test_what_is_offered():
         (["verify", "--set", "=", "l"], "large"),
         (["verify", "--set", "="], "default large guests all"),
         (["verify", "--set=l"], "--set=large"),
-        (["order", "host/pairwise", "--draw", "=", "d"], "dot"),
+        (["order", "host/pairwise", "--draw", "=", "s"], "svg"),
         (["order", "host/pairwise", "--draw", "t"], "tree text"),
         # A list goes on behind each comma; what is there is not offered again.
         (["bench", "--dtype", "f32,f"], "f32,f16 f32,f64"),

@@ -34,7 +34,6 @@ struct question {
   enum fold_op op;
   const struct fold_order *order;
   struct shape shape;
-  char form; /* of a drawing */
   uint64_t *in;
 };
 
@@ -117,7 +116,7 @@ static fold_status draw(const struct question *q) {
   static char text[1 << 16];
   if (q->shape.cols > 700) return fold_ok();
   FILE *file = fmemopen(text, sizeof text, "w");
-  fold_status status = fold_order_draw(q->order, q->dtype, q->in, 70, q->form, file);
+  fold_status status = fold_order_draw(q->order, q->dtype, q->in, 70, file);
   fclose(file);
   return status;
 }
@@ -142,8 +141,7 @@ Test(memory, of_orders) {
   for (size_t i = 0; i < n; i++)
     for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
       for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
-        struct question q = {
-            .dtype = (enum fold_dtype)dtype, .order = &orders[i], .shape = shapes[s], .form = s ? 't' : 'd'};
+        struct question q = {.dtype = (enum fold_dtype)dtype, .order = &orders[i], .shape = shapes[s]};
         bool asks = q.order->kind == FOLD_ORDER_SORTED || s < 2;
         q.in = lay(q.dtype, q.shape);
         if (q.in && (asks || dtype == FOLD_F16))

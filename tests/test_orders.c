@@ -274,7 +274,7 @@ Test(orders, sorted_takes_nan_after_infinity_and_ties_by_index) {
   char *text = NULL;
   size_t length;
   FILE *out = open_memstream(&text, &length);
-  cr_assert(fold_order_draw(sorted, FOLD_F32, in, 9, 't', out).code == FOLD_OK);
+  cr_assert(fold_order_draw(sorted, FOLD_F32, in, 9, out).code == FOLD_OK);
   fclose(out);
   cr_expect_str_eq(text, "((((((((x4+x5)+x7)+x1)+x3)+x8)+x2)+x0)+x6)\n");
   free(text);

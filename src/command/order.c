@@ -8,7 +8,7 @@
 
 enum { N = 'n', DRAW = 0x200, GUEST, MOST_DRAWN = 4096 };
 
-static const char *const forms[] = {"tree", "text", "dot", "svg", NULL};
+static const char *const forms[] = {"tree", "text", "svg", NULL};
 
 struct order {
   const char *name, *draw; /* one of the forms, or NULL */
@@ -18,8 +18,7 @@ struct order {
 static const struct argp_option options[] = {
     {"n", N, "N", 0, "number of terms (16)", 0},
     {"draw", DRAW, "FORM", OPTION_ARG_OPTIONAL,
-     "draw the tree (n up to 4096): as indented text (tree, the default), as parentheses (text), for Graphviz (dot) or "
-     "as a picture (svg)",
+     "draw the tree (n up to 4096): as indented text (tree, the default), as parentheses (text) or as a picture (svg)",
      0},
     {"guest", GUEST, "FILE.so", OPTION_HIDDEN, NULL, 0},
     {"exec", GUEST, "COMMAND", OPTION_HIDDEN, NULL, 0},
@@ -44,7 +43,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       return 0;
     case GUEST: argp_failure(state, 2, 0, "this prints orders by name; foldproof reveal finds a guest's"); return 0;
     case ARGP_KEY_ARG:
-      /* "--draw dot": getopt takes only "--draw=dot" for one. No order is named like a form. */
+      /* "--draw svg": getopt takes only "--draw=svg" for one. No order is named like a form. */
       if (o->draw && take_form(o, arg)) return 0;
       if (o->name) return ARGP_ERR_UNKNOWN;
       o->name = arg;
@@ -72,8 +71,7 @@ static const struct argp argp = {
 
 static fold_status draw(const struct order *o, const struct fold_order *order, const double *terms) {
   const bool words = strcmp(o->draw, "tree") == 0, picture = strcmp(o->draw, "svg") == 0;
-  if (o->n == 0 || (!words && !picture))
-    return fold_order_draw(order, FOLD_F64, terms, o->n, *o->draw == 'd' ? 'd' : 't', stdout);
+  if (o->n == 0 || (!words && !picture)) return fold_order_draw(order, FOLD_F64, terms, o->n, stdout);
   struct fold_tree tree;
   FOLD_TRY(fold_tree_of_order(order, FOLD_F64, terms, o->n, &tree));
   fold_status status = picture ? fold_tree_svg(&tree, order->name, stdout) : fold_tree_text(&tree, stdout);

@@ -10,7 +10,7 @@
 
 enum { N = 'n', DTYPE = 0x200, PROBLEM, FORMAT, ROWS, MAP, SETTINGS, JSONL };
 
-static const char *const formats[] = {"text", "json", "dot", "svg", NULL};
+static const char *const formats[] = {"text", "json", "svg", NULL};
 
 struct reveal {
   const char *program, *format;
@@ -25,7 +25,7 @@ static const struct argp_option options[] = {
     {"n", N, "N", 0, "number of terms (64; for an all-reduce the number of ranks)", 0},
     {"dtype", DTYPE, "DTYPE", 0, "dtype of the terms (f32, or the first that the subject takes)", 0},
     {"problem", PROBLEM, "PROBLEM", 0, "sum, or dot (sum, unless the subject takes only dot)", 0},
-    {"format", FORMAT, "FORMAT", 0, "text (the default), json, dot (Graphviz) or svg", 0},
+    {"format", FORMAT, "FORMAT", 0, "text (the default), json or svg", 0},
     {"rows", ROWS, "ROWS", 0, "rows in one call (1,024, or fewer if these have more than four million terms)", 0},
     {"map", MAP, "LENGTHS", 0,
      "for a collective: find the tree over ranks of every element, in messages of these lengths (1,4096,1e6)", 1},
@@ -164,9 +164,7 @@ static fold_status print(FILE *out, const struct reveal *r, const struct fold_su
   if (v->kind != FOLD_REVEALED_TREE)
     return fold_error(FOLD_UNSUPPORTED, "there is no tree to draw: %s%s%s", fold_revealed_text(v->kind),
                       v->name[0] || v->why[0] ? ": " : "", v->name[0] ? v->name : v->why);
-  if (r->format == formats[3]) return fold_tree_svg(&v->tree, title, out);
-  fold_tree_dot(&v->tree, title, out);
-  return fold_ok();
+  return fold_tree_svg(&v->tree, title, out);
 }
 
 /* Fills in what follows from the subject: the only problem that it takes, and the ranks of its engine. */

@@ -81,7 +81,6 @@ fold_status fold_tree_replay(const struct fold_tree *tree, struct fold_tree_arit
 
 /* The tree in words, indented; parts that repeat are described once, with their strides. */
 fold_status fold_tree_text(const struct fold_tree *tree, FILE *out);
-void fold_tree_dot(const struct fold_tree *tree, const char *title, FILE *out);
 fold_status fold_tree_svg(const struct fold_tree *tree, const char *title, FILE *out);
 
 /* The names of the orders that have this tree for so many terms (and that join products in the same way), and of orders

@@ -1,19 +1,8 @@
-/* tree_draw.c: a tree for Graphviz, and as SVG: terms in a line in the tree's order, with the joins above them by
+/* tree_draw.c: a tree as SVG: terms in a line in the tree's order, with the joins above them by
  * height. */
 #include <stdlib.h>
 
 #include "reveal/tree.h"
-
-void fold_tree_dot(const struct fold_tree *tree, const char *title, FILE *out) {
-  fprintf(out, "digraph \"%s\" {\n", title);
-  for (size_t i = 0; i < tree->n; i++) fprintf(out, "  n%zu [label=\"x%zu\", shape=box];\n", i, i);
-  for (size_t j = 0; j < tree->joins; j++) {
-    fprintf(out, "  n%zu [label=\"+\"];\n", tree->n + j);
-    for (uint32_t c = tree->first[j]; c < tree->first[j + 1]; c++)
-      fprintf(out, "  n%zu -> n%u;\n", tree->n + j, tree->child[c]);
-  }
-  fprintf(out, "}\n");
-}
 
 enum { STEP = 14, RISE = 22, EDGE = 20 };
 
