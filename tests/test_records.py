@@ -3,6 +3,7 @@
 
 test_records.py FOLDPROOF SOURCE_FOLDER
 """
+import gzip
 import json
 import os
 import pathlib
@@ -158,11 +159,16 @@ def check_readers(folder, seen):
     assert "needs the key 'build'" in run("report", "old.jsonl", "-o", "out.html", cwd=folder, code=2)
 
 
-def check_measured():
-    """All that was ever measured is read still."""
+def check_measured(folder):
+    """All that was ever measured is read still; of the large files each 20th line, closed anew."""
     paths = sorted(path for ending in ("jsonl", "jsonl.gz") for path in (SOURCE / "ci" / "measured").glob(f"*/*.{ending}"))
     assert len(paths) >= 18, paths
     for path in paths:
+        if path.suffix == ".gz":
+            lines = [line for line in gzip.decompress(path.read_bytes()).splitlines() if b'"type":"end"' not in line]
+            path = folder / f"{path.parent.name}-{path.stem}"
+            lines = [*lines[:1], *lines[1::20]]
+            path.write_bytes(close(lines) if b'"closing_line":true' in lines[0] else b"\n".join([*lines, b""]))
         said = run("compare", path, path) if "verify" in path.name or "peers" in path.name else run("report", path, "--format", "markdown")
         assert "newer" not in said, said
 
@@ -176,5 +182,5 @@ with tempfile.TemporaryDirectory(prefix="foldproof-records-") as scratch:
     check_date(scratch, written)
     measured_lines(written)
     check_readers(scratch, written)
-    check_measured()
+    check_measured(scratch)
 print("records: ok")
