@@ -18,7 +18,7 @@ _foldproof_values() {
     --format)
       case $sub in
         report) words='html markdown junit text' ;;
-        compare) words='text markdown junit json' ;;
+        compare) words='text markdown json' ;;
         *) words='text json svg' ;;
       esac
       ;;

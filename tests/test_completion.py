@@ -25,7 +25,7 @@ def test_what_is_offered():
         (["verif"], "verify"),
         (["report", "--fo"], "--format"),
         (["report", "--format", "m"], "markdown"),
-        (["compare", "--format", "j"], "junit json"),
+        (["compare", "--format", "j"], "json"),
         (["reveal", "--format", "s"], "svg"),
         (["verify", "--set", ""], "default large guests all"),
         # Bash cuts "--set=l" into three words; with no "=" among COMP_WORDBREAKS it is one.

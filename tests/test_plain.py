@@ -61,7 +61,7 @@ def all_planted(record, evil):
 
 def read_all(folder, name, where, quick=False):
     commands = [("recheck", name), ("recheck", name, "--jsonl", "again"), ("compare", name, "r.jsonl"), ("compare", "r.jsonl", name),
-                *(("compare", name, "v.jsonl", "--format", kind) for kind in ("json", "markdown", "junit")), ("compare", name, name, "--claim", "run_to_run"),
+                *(("compare", name, "v.jsonl", "--format", kind) for kind in ("json", "markdown")), ("compare", name, name, "--claim", "run_to_run"),
                 *(("report", name, "--format", kind) for kind in FORMATS)]
     if quick:
         commands = [("recheck", name), ("compare", name, "v.jsonl", "--format", "text"), *(("report", name, "--format", kind) for kind in ("text",))]

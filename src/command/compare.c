@@ -18,9 +18,8 @@
 
 enum { OUTPUT = 'o', FORMAT = 'f', SUBSET = 0x200, CLAIM, JSONL, ACROSS, FOLDER, REGRESSIONS, MOST_LINES = 10 };
 
-static const char *const formats[] = {"text", "markdown", "junit", "json", NULL};
-static fold_compare_print *const prints[] = {fold_compare_text, fold_compare_markdown, fold_compare_junit,
-                                             fold_compare_json};
+static const char *const formats[] = {"text", "markdown", "json", NULL};
+static fold_compare_print *const prints[] = {fold_compare_text, fold_compare_markdown, fold_compare_json};
 
 struct compare {
   const char *path[2], *claim, *jsonl, *folder, *output;
@@ -41,7 +40,7 @@ static const struct argp_option options[] = {
     {"subset", SUBSET, NULL, 0, "allow cases that only one file has", 0},
     {"across", ACROSS, "ENGINE,ENGINE", 0, "compare two engines, as host,cuda, in one file or two", 0},
     {"output", OUTPUT, "FILE", 0, "where the comparison goes (standard output)", 0},
-    {"format", FORMAT, "FORMAT", 0, "text (the default), markdown, junit or json", 0},
+    {"format", FORMAT, "FORMAT", 0, "text (the default), markdown or json", 0},
     {"fixture-folder", FOLDER, "DIR", 0,
      "the folder of the *.ini files, for exact results of cases that no generator makes", 0},
     {0},

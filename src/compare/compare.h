@@ -81,6 +81,6 @@ fold_status fold_compare_distance(json_t *const record[2], struct fold_again *ag
 json_t *fold_compare_environments(const json_t *first, const json_t *second);
 
 typedef void fold_compare_print(const json_t *told, FILE *out);
-fold_compare_print fold_compare_text, fold_compare_markdown, fold_compare_junit, fold_compare_json;
+fold_compare_print fold_compare_text, fold_compare_markdown, fold_compare_json;
 
 #endif
