@@ -109,7 +109,7 @@
   (FOLD_TIDY | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS) | FOLD_CLAIM(FOLD_RANK_AGREEMENT))
 #define REPLAYED_OVER_RANKS \
   (OVER_RANKS | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT))
-/* The claim about the order's tree as seen from outside; nobody has looked at it over NCCL. */
+/* The claim about the order's tree as seen from outside; it was never checked over NCCL. */
 #define TREE_OVER_RANKS(ranks) ((ranks) == FOLD_MPI ? FOLD_CLAIM(FOLD_TREE) : 0)
 #define ROWS_OVER_RANKS (OVER_RANKS | FOLD_CLAIM(FOLD_BATCH_INVARIANT) | FOLD_CLAIM(FOLD_WORLD_INVARIANT))
 /* What we claim of a library: its result is the sum of some tree, and the same on every rank and in every run. */

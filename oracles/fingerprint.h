@@ -1,4 +1,4 @@
-/* fingerprint.h: the algebra of fingerprints, for whoever holds a tree: an order's, or one revealed from a subject.
+/* fingerprint.h: the algebra of fingerprints of a tree: an order's, or one revealed from a subject.
  *
  * Promised: the hash of a leaf follows from its index, that of a join from the unordered pair of its children. If a child is
  * missing (0, a starting zero), the join has the hash of the other. Trees that are equal up to swapped operands have equal

@@ -3,8 +3,8 @@
  * An invariance that held on data for which every tree gives the same bits shows nothing about order: 1 + 2 + 3 is 6 in every order.
  * An input is *telling* where two trees of a panel give different bits, and *idle* where none do: then only a tree outside the
  * panel could give different bits.
- * The trees are plain, one rounding a join in the dtype's accumulator, starting zeros included, so that -0 alone tells who starts
- * at +0. Results are compared as claims compare them: rounded to the result's dtype, NaN by its class. So trees that differ only
+ * The panel has eight trees (panel.c). They are plain: one rounding a join in the dtype's accumulator, starting zeros included, so that a
+ * row of -0 shows which tree starts at +0. Results are compared as claims compare them: rounded to the result's dtype, NaN by its class. So trees that differ only
  * in the accumulator count as idle.
  */
 #ifndef FOLD_PANEL_H
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* Unknown: nobody asked, or the record is older than the question. */
+/* Unknown: not asked, or the record is older than the field. */
 enum fold_telling { FOLD_TELLING_UNKNOWN, FOLD_IDLE, FOLD_TELLING };
 
 /* Longer rows are folded by trees whose parts threads can share, and by one chain; rows up to this length also with their terms

@@ -1,4 +1,4 @@
-/* collective.h: the run functions of the collectives. registry.c names them; nobody else needs to.
+/* collective.h: the run functions of the collectives. Only registry.c names them.
  *
  * Each is one file for every engine: it computes by comm->parts and communicates by fold_comm_*. How much scratch it needs
  * follows from the shape of the call and from the number of ranks, never from a rank's number; a rank's part may be empty.

@@ -2,7 +2,7 @@
  *
  * Lines: 16 bytes that carry 8 bytes of data, each half of them in one 64-bit word with the number of the call. A word
  * is written and read in one piece (PTX: a vector access is one of its elements at a time, each of them atomic), so
- * so that whoever reads the number has the data: no fence, no second message. Lines are for small messages.
+ * so that a reader of the number has the data: no fence, no second message. Lines are for small messages.
  *
  * Steps: data are written plainly, then a flag with the number of the step is released at the system's scope; whoever
  * acquires the flag sees the data. Steps are for large messages.
@@ -146,7 +146,7 @@ struct reach_group {
   }
 };
 
-/* Sets a flag. Whoever acquires it sees all that the group wrote before, to any rank's memory: the barrier orders the
+/* Sets a flag. A thread that acquires it sees all that the group wrote before, to any rank's memory: the barrier orders the
  * group's writes before the release, which is cumulative. */
 static __device__ __forceinline__ void reach_release(const reach_view &view, const reach_group &group, size_t flag_at,
                                                      uint32_t step) {

@@ -13,12 +13,12 @@
  *   2. takes its own slice's terms from the others, combines them, sends the result to all,
  *   3. takes the others' results.
  * Block b talks with the blocks b of the other ranks only. Each of the three has warps of its own, which wait for
- * nobody but whom they need: the links are busy with 1 of later steps while 2 waits for a flag. Bytes over each link,
+ * no ranks but those that they need: the links are busy with 1 of later steps while 2 waits for a flag. Bytes over each link,
  * each way: 2 (R - 1) / R n.
  *
  * Slots: step t writes where step t - S did. 1 of step t waits for the block's own 3 of step t - S, which waited for
- * everybody's 2 of it: nobody reads these slices any more. 2 of step t needs everybody's 1 of step t, each of which
- * came after that rank's own 3 of step t - S: nobody reads these results any more. Calls go on counting where the last
+ * all ranks' 2 of it: no rank reads these slices any more. 2 of step t needs all ranks' 1 of step t, each of which
+ * came after that rank's own 3 of step t - S: no rank reads these results any more. Calls go on counting where the last
  * one ended.
  *
  * Measured against ncclAllReduce in the same run, f32, time or bus bandwidth:
@@ -291,7 +291,7 @@ __global__ __launch_bounds__(REACH_THREADS,
                result = offsetof(reach_room, result_there) + blockIdx.x * sizeof own->result_there[0];
   const unsigned slot0 = (unsigned)(before % REACH_SLOTS);
   const uint32_t number = (uint32_t)before + 1; /* the number of step 0 */
-  __syncthreads();                              /* so that nobody writes `steps` while it is read */
+  __syncthreads();                              /* `steps` must not be written while it is read */
   if (threadIdx.x < REACH_SENDERS) {
     const reach_group group = {1, REACH_SENDERS, threadIdx.x};
     for (unsigned t = 0; t < steps; t++) {

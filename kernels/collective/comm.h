@@ -2,7 +2,7 @@
  *
  * Two engines fill it: MPI over host memory (comm_mpi.c), NCCL over GPU memory (comm_nccl.c). A comm belongs to one
  * thread; every rank of it makes the same calls in the same order. Each call is announced before it is made, so that
- * whoever watches the ranks can tell which one is late, and which one called with other arguments. Calls on GPU memory
+ * the harness can tell which rank is late, and which one called with other arguments. Calls on GPU memory
  * are enqueued in `stream` and return at once; on host memory they are done on return, and `stream` is NULL.
  */
 #ifndef FOLD_COMM_H
@@ -38,7 +38,7 @@ struct fold_comm {
   int rank, ranks;
   void *state;                    /* the engine's */
   const struct fold_parts *parts; /* how this rank computes */
-  /* Called before each call is made; NULL if nobody observes them, as in timed runs. */
+  /* Called before each call is made; NULL where they are not observed, as in timed runs. */
   void (*enter)(void *context, const char *call, size_t count, const char *type);
   void *context;
 };

@@ -1,7 +1,7 @@
 /* async.cuh: copies from global to shared memory that run beside the arithmetic, and the barriers that tell their end.
  *
  * Promised: thin names for PTX. cp.async (16 bytes a lane) needs sm_80, bulk copies and transaction barriers sm_90;
- * below that these compile to a trap, and the host must not launch what uses them (fold_rows_arch, rows.cuh).
+ * below that these compile to a trap, and the host must not launch what uses them.
  * Sources and destinations are aligned to 16 bytes, sizes are multiples of 16.
  */
 #ifndef FOLD_ASYNC_CUH

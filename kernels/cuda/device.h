@@ -39,7 +39,7 @@ fold_status fold_device_info(int device, struct fold_device_info *info);
 
 /* Waits for all work; reports an error of an earlier kernel. */
 fold_status fold_device_synchronize(void);
-/* Returns and clears the last error of the calling thread's calls that nobody has fetched yet. */
+/* Returns and clears the last error of the calling thread's calls that was not fetched yet. */
 fold_status fold_device_take_error(void);
 /* Forgets an error that is not sticky. FOLD_OK means that the context lives and further calls make sense. */
 fold_status fold_device_recover(void);

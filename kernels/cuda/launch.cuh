@@ -1,6 +1,6 @@
 /* launch.cuh: launches that begin while the work before them in the stream still ends.
  *
- * Promised: fold_launch_early is a launch like any other to whoever reads or writes what the kernel does, as long as every thread
+ * Promised: fold_launch_early is a launch like any other to code that reads or writes what the kernel does, as long as every thread
  * of the kernel calls fold_wait_for_stream before it touches global memory: it returns once all earlier work of the stream is done
  * and seen. What is hidden is the time between two kernels, which is most of what a small sum takes (programmatic dependent
  * launch, sm_90). Elsewhere both are plain.

@@ -4,8 +4,8 @@
  * read once: it is marked to leave the caches first. (Tried on the H200: plain and no_allocate loads are as fast, an
  * L2::256B hint costs 6% of the bandwidth.)
  */
-#ifndef FOLD_FLAT_LOAD_CUH
-#define FOLD_FLAT_LOAD_CUH
+#ifndef FOLD_CUDA_LOAD_CUH
+#define FOLD_CUDA_LOAD_CUH
 
 #include "kernels/cuda/common.cuh"
 

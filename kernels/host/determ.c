@@ -1,4 +1,4 @@
-/* determ.c: the deterministic row sums: the bits of rows/par_256, whoever sums the chunks.
+/* determ.c: the deterministic row sums: the bits of rows/par_256, whichever thread sums the chunks.
  *
  * Promised: for 1, 8, 16 or 64 workers on a row, and any number of threads, the tree is that of par_256: 256 chunks in
  * rising index, then a tree over neighbouring partials. 256 is the number of chunks, not of workers. This is written without

@@ -1,6 +1,6 @@
 /* status.cuh: CUDA's errors as statuses, and the checks that every subject makes before a launch. Host code. */
-#ifndef FOLD_STATUS_CUH
-#define FOLD_STATUS_CUH
+#ifndef FOLD_CUDA_STATUS_CUH
+#define FOLD_CUDA_STATUS_CUH
 
 #include <cuda_runtime.h>
 #include <stdint.h>

@@ -20,7 +20,7 @@ extern "C" {
 #define FOLD_HD
 #endif
 
-/* The element types: FOLD_F16, FOLD_BF16, FOLD_F32, FOLD_F64. */
+/* The element types, a row of dtype.def each. */
 enum fold_dtype {
 #define FOLD_DTYPE(TAG, ...) FOLD_##TAG,
 #include "base/dtype.def"
@@ -104,7 +104,7 @@ const char *fold_dtype_name(enum fold_dtype dtype);
 const char *fold_op_name(enum fold_op op);
 const char *fold_engine_name(enum fold_engine engine);
 int fold_dtype_parse(const char *name);
-const char *fold_dtype_list(void);                   /* "f16, bf16, f32, f64" */
+const char *fold_dtype_list(void);                   /* "f16, bf16, f32, ..." */
 const char *fold_dtype_descr(enum fold_dtype dtype); /* NumPy's: "<f4" */
 int fold_op_parse(const char *name);
 int fold_engine_parse(const char *name);

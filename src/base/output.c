@@ -152,7 +152,7 @@ static int open_temporary(struct fold_output *o) {
   return fd;
 }
 
-/* A file that nobody may write is not replaced, not even by root. New content gets the old file's permissions. */
+/* A read-only file is not replaced, not even by root. New content gets the old file's permissions. */
 static int open_beside(struct fold_output *o, const struct stat *former) {
   if (former && ((former->st_mode & 0222) == 0 || access(o->target, W_OK) != 0)) {
     errno = EACCES;

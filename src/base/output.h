@@ -3,7 +3,7 @@
  * Promised: a regular file, or one that does not exist yet, appears under its name once it is whole. Until then the
  * output is in a temporary file beside it, and the old file stays. Links are followed, and stay links. Whatever else
  * the name leads to (a device, a pipe, a link that leads nowhere yet, a descriptor's name in /dev/fd or /proc) is
- * written to directly and never replaced: as root, a rename would replace a device. A file that nobody may write is not
+ * written to directly and never replaced: as root, a rename would replace a device. A read-only file is not
  * replaced either. Not promised: that data survive a loss of power.
  */
 #ifndef FOLD_OUTPUT_H

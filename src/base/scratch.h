@@ -1,6 +1,6 @@
 /* scratch.h: folders for files that last as long as a command.
  *
- * A folder is locked while a process of its command lives. So whoever makes the next one beside it sweeps those that
+ * A folder is locked while a process of its command lives. So the next command that makes one there removes those that
  * belong to no process, however it ended, in whatever namespace or container it was; never another user's.
  */
 #ifndef FOLD_SCRATCH_H

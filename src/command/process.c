@@ -22,7 +22,7 @@
 static pid_t owner; /* a forked child ends without this */
 static bool returned, parsing;
 
-/* A standard output that was closed is opened so that writing to it fails, and whoever prints notices. A closed
+/* A standard output that was closed is opened so that writing to it fails, and the printing code notices. A closed
  * standard error goes to /dev/null, because the user did not want errors. */
 static void fill_descriptors(void) {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -42,7 +42,7 @@ static void on_end(int number) {
  * programs that are started would inherit. */
 static void on_size(int number) { (void)number; }
 
-/* A program inherits which signals are blocked, and whoever started this one may have forgotten that some are: neither
+/* A program inherits which signals are blocked, and the parent of this one may have left some blocked: neither
  * Ctrl-C nor a subject's own alarm would come. Signals that are ignored stay so, since nohup and shells mean that. */
 static void unblock_signals(void) {
   sigset_t none;

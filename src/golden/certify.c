@@ -1,7 +1,7 @@
 /* certify.c: which results may be kept.
  *
  * Refused are: results that a claim of results refutes (judged as verify judges it); an error above the bound that holds for any order,
- * whatever the subject claims, unless nobody knows what its results are of; bits of an order that differ from its replay by other
+ * whatever the subject claims, unless it declares no problem; bits of an order that differ from its replay by other
  * arithmetic, and exact results that differ from MPFR's; a run that did something else besides (left results unwritten, wrote elsewhere,
  * changed its input, left its process changed); an input that cannot be made again with the same bits.
  *

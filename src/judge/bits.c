@@ -24,7 +24,7 @@ static bool takes(const struct fold_subject *twin, const struct fold_case *c) {
   return twin->dtypes >> c->dtype & 1 && twin->ops >> fold_case_problem(c)->id & 1;
 }
 
-/* If the twin has different bits in a repeat, nobody can promise its bits: the subject is not to blame. */
+/* If the twin has different bits in a repeat, no subject can promise its bits: the subject is not to blame. */
 static void blame_varying_twin(struct fold_trial *trial, const struct fold_subject *twin,
                                struct fold_finding *finding) {
   enum { AGAIN = 8 }; /* unseen: 7 */

@@ -8,26 +8,26 @@ struct room {
   const struct fold_subject *subject;
   const struct fold_problem *problem;
   size_t n;
-  char misdeed[200]; /* what a run did besides computing */
-  char left[80];     /* the state that the first run left changed, or loading the guest */
+  char side_effect[200]; /* what a run did besides computing */
+  char left[80];         /* the state that the first run left changed, or loading the guest */
 };
 
 /* A run that did this may have computed its results from what it wrote. */
-static fold_status look_at(const struct fold_traces *traces, char misdeed[200], char left[80]) {
+static fold_status look_at(const struct fold_traces *traces, char side_effect[200], char left[80]) {
   char stray[120];
   if (!left[0]) memcpy(left, traces->left, sizeof traces->left);
   fold_traces_describe_stray(traces, stray);
   if (traces->wrote_input || traces->found_changed)
-    snprintf(misdeed, 200, "a run changed its input");
+    snprintf(side_effect, 200, "a run changed its input");
   else if (traces->out_of_bounds)
-    snprintf(misdeed, 200, "in a run %s", stray);
+    snprintf(side_effect, 200, "in a run %s", stray);
   else if (traces->unwritten)
-    snprintf(misdeed, 200, "a run left result %zu unwritten", traces->unwritten_at);
-  return misdeed[0] ? fold_error(FOLD_BAD_INPUT, "%s", misdeed) : fold_ok();
+    snprintf(side_effect, 200, "a run left result %zu unwritten", traces->unwritten_at);
+  return side_effect[0] ? fold_error(FOLD_BAD_INPUT, "%s", side_effect) : fold_ok();
 }
 
 fold_status fold_reveal_run(struct fold_rig *rig, const struct fold_subject *subject,
-                            const struct fold_request *request, void *out, char misdeed[200], char left[80]) {
+                            const struct fold_request *request, void *out, char side_effect[200], char left[80]) {
   struct fold_traces traces, again;
   FOLD_TRY(fold_rig_load(rig));
   FOLD_TRY(fold_rig_run(rig, subject, request, out, &traces));
@@ -37,14 +37,14 @@ fold_status fold_reveal_run(struct fold_rig *rig, const struct fold_subject *sub
     FOLD_TRY(fold_rig_run(rig, subject, &other, out, &again));
     traces.unwritten = again.unwritten && again.unwritten_at == traces.unwritten_at;
   }
-  return look_at(&traces, misdeed, left);
+  return look_at(&traces, side_effect, left);
 }
 
 static fold_status sum(void *context, size_t rows, void *out) {
   struct room *room = context;
   const struct fold_request request = {
       .op = room->problem->op, .rows = rows, .cols = room->n, .poison = FOLD_BASE_POISON};
-  return fold_reveal_run(&room->rig, room->subject, &request, out, room->misdeed, room->left);
+  return fold_reveal_run(&room->rig, room->subject, &request, out, room->side_effect, room->left);
 }
 
 enum fold_dtype fold_reveal_usual_dtype(const struct fold_subject *subject) {
@@ -103,10 +103,10 @@ fold_status fold_reveal_subject(const struct fold_subject *subject, const struct
     const size_t used = strlen(revealed->why);
     snprintf(revealed->why + used, sizeof revealed->why - used, "; it left changed: %s", room.left);
   }
-  if (room.misdeed[0]) {
+  if (room.side_effect[0]) {
     fold_revealed_free(revealed); /* unseen: drop */
     *revealed = (struct fold_revealed){.kind = FOLD_REVEALED_NO_TREE};
-    snprintf(revealed->why, sizeof revealed->why, "%s", room.misdeed);
+    snprintf(revealed->why, sizeof revealed->why, "%s", room.side_effect);
     status = fold_ok();
   }
   fold_rig_close(&room.rig);

@@ -25,8 +25,8 @@ fold_status fold_reveal_subject(const struct fold_subject *subject, const struct
                                 struct fold_revealed *revealed);
 
 /* Runs the inputs as they are in the rig. BAD_INPUT if the run changed its input, strayed or left results unwritten;
- * `misdeed` then says what. `left`: the state that it left changed, if nothing is there yet. */
+ * `side_effect` then says what. `left`: the state that it left changed, if nothing is there yet. */
 fold_status fold_reveal_run(struct fold_rig *rig, const struct fold_subject *subject,
-                            const struct fold_request *request, void *out, char misdeed[200], char left[80]);
+                            const struct fold_request *request, void *out, char side_effect[200], char left[80]);
 
 #endif

@@ -40,7 +40,7 @@ struct laid {
   struct fold_rig rig;
   struct fold_summer summer;
   unsigned char *got; /* all rows' results of a run */
-  char misdeed[200]; /* unseen: 201 */
+  char side_effect[200]; /* unseen: 201 */
 };
 
 /* The element where no probe is written. */
@@ -94,7 +94,7 @@ static fold_status sum(void *context, size_t rows, void *out) {
   char left[80] = ""; /* leaves_no_trace tells it */
   if (fold_now() > l->until) return fold_error(FOLD_BAD_INPUT, "it took longer than --order-time allows");
   for (size_t r = 0; r < rows; r++) lay_row(l, r);
-  FOLD_TRY(fold_reveal_run(&l->rig, l->trial->subject, &request, l->got, l->misdeed, left));
+  FOLD_TRY(fold_reveal_run(&l->rig, l->trial->subject, &request, l->got, l->side_effect, left));
   memcpy(out, l->got + (s->alone ? s->row * size : 0), rows * size);
   return fold_ok();
 }

@@ -106,18 +106,18 @@ static fold_status compare_ranks(struct fold_map_asker *a, const void *like, con
 /* Looks for what makes answers worthless. A result that holds the poison of each run was not written. */
 static fold_status look(struct fold_map_asker *a, const struct wire_ran *first, const struct wire_ran *second) {
   char stray[120];
-  for (unsigned r = 0; r < a->ranks && !a->misdeed[0]; r++) {
+  for (unsigned r = 0; r < a->ranks && !a->side_effect[0]; r++) {
     const struct fold_traces *one = &first[r].traces, *two = &second[r].traces;
     const struct fold_traces *strays = one->out_of_bounds ? one : two;
     fold_traces_describe_stray(strays, stray);
     if (one->unwritten && two->unwritten)
-      snprintf(a->misdeed, sizeof a->misdeed, "rank %u left element %zu unwritten", r, one->unwritten_at);
+      snprintf(a->side_effect, sizeof a->side_effect, "rank %u left element %zu unwritten", r, one->unwritten_at);
     else if (one->wrote_input || two->wrote_input)
-      snprintf(a->misdeed, sizeof a->misdeed, "rank %u changed its input", r);
+      snprintf(a->side_effect, sizeof a->side_effect, "rank %u changed its input", r);
     else if (strays->out_of_bounds)
-      snprintf(a->misdeed, sizeof a->misdeed, "on rank %u %s", r, stray);
+      snprintf(a->side_effect, sizeof a->side_effect, "on rank %u %s", r, stray);
   }
-  return a->misdeed[0] ? fold_error(FOLD_BAD_INPUT, "%s", a->misdeed) : fold_ok();
+  return a->side_effect[0] ? fold_error(FOLD_BAD_INPUT, "%s", a->side_effect) : fold_ok();
 }
 
 static fold_status fill(struct fold_map_asker *a, const struct wire_fill *parts) {

@@ -219,7 +219,7 @@ static fold_status reveal(struct work *w) {
 }
 
 /* A run that did something besides computing gives no answers; the map says what it did. */
-static fold_status tell_misdeed(struct fold_map *map, const char *misdeed) {
+static fold_status note_side_effect(struct fold_map *map, const char *side_effect) {
   struct fold_map told = *map;
   fold_map_free(map);
   *map = (struct fold_map){.asked = told.asked, .ranks = told.ranks, .classes = 1, .runs = 1};
@@ -231,7 +231,7 @@ static fold_status tell_misdeed(struct fold_map *map, const char *misdeed) {
     return fold_error(FOLD_NO_MEMORY, "not enough memory for a map");
   }
   map->class[0] = (struct fold_map_class){.kind = FOLD_MAP_NO_TREE, .elements = map->asked.n};
-  snprintf(map->class[0].why, sizeof map->class[0].why, "%s", misdeed);
+  snprintf(map->class[0].why, sizeof map->class[0].why, "%s", side_effect);
   return fold_ok();
 }
 
@@ -241,7 +241,7 @@ fold_status fold_map_reveal(const struct fold_map_asked *asked, struct fold_map 
   *map = (struct fold_map){.asked = *asked};
   fold_status status = fold_map_asker_open(&w.asker, asked);
   if (status.code == FOLD_OK) status = reveal(&w);
-  if (w.asker.misdeed[0]) status = tell_misdeed(map, w.asker.misdeed);
+  if (w.asker.side_effect[0]) status = note_side_effect(map, w.asker.side_effect);
   map->calls = w.asker.calls;
   map->seconds = fold_now() - start;
   fold_map_sorter_close(&w.sorter);

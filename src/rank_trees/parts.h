@@ -23,7 +23,7 @@ struct fold_map_asker {
   uint64_t calls;
   unsigned odd_rank; /* the first rank whose results were other, and where */
   size_t odd_at;
-  char misdeed[200]; /* what a run did besides computing; the status of the call is then BAD_INPUT */
+  char side_effect[200]; /* what a run did besides computing; the status of the call is then BAD_INPUT */
 };
 fold_status fold_map_asker_open(struct fold_map_asker *asker, const struct fold_map_asked *asked);
 void fold_map_asker_close(struct fold_map_asker *asker);

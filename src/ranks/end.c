@@ -73,7 +73,7 @@ void fold_world_end_launcher(struct fold_world *w) {
 /* The guard ends after the launcher has ended; when its pipe is closed, it ends the launcher. */
 static void end_guard(struct fold_world *w, bool well) {
   if (well) wait_for_launcher(w, 5);
-  if (w->leash >= 0) close(w->leash);
+  if (w->harness_pipe >= 0) close(w->harness_pipe);
   wait_for_launcher(w, 8);
   if (w->launcher > 0) {
     kill(w->launcher, SIGKILL);
@@ -99,6 +99,6 @@ fold_status fold_world_end(struct fold_world *w, bool well) {
   w->polled = NULL;
   w->ranks = 0;
   w->launcher = 0;
-  w->output = w->leash = -1;
+  w->output = w->harness_pipe = -1;
   return fold_ok();
 }

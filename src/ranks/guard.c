@@ -3,7 +3,7 @@
  *
  * Why: a harness that is killed can't end anything. Ranks see its sockets close, and the system can signal the
  * launcher; but Open MPI's mpirun (4.1.4) was seen to wait for ever after its ranks had died, and a rank may be
- * stopped. The guard and the harness share a pipe, the leash. When the harness's end closes, on purpose or by its
+ * stopped. The guard and the harness share a pipe (harness_pipe). When the harness's end closes, on purpose or by its
  * death, the guard ends the launcher's group and every rank of this machine.
  */
 #include "ranks/start.h"
@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LEASH = 3, FAILURE = 4 };
+enum { HARNESS_PIPE = 3, FAILURE = 4 };
 
 /* Makes only calls that are safe between fork and exec. The launcher has a process group of its own, which its ranks
  * may share. */
@@ -35,33 +35,33 @@ static pid_t spawn(const char *const *argv) {
 
 /* Closes all of the harness's files but the pipe to it: its output, so that the reader sees the end; its sockets; a
  * GPU's files. */
-static void let_go(int leash, int failure, int output) {
+static void let_go(int harness_pipe, int failure, int output) {
   int null = open("/dev/null", O_RDONLY);
   dup2(null, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
-  int high = fcntl(failure, F_DUPFD_CLOEXEC, 10); /* first moved up: it may have the number that the leash gets */
-  int leash_high = fcntl(leash, F_DUPFD_CLOEXEC, 10);
-  dup3(leash_high, LEASH, O_CLOEXEC);
+  int high = fcntl(failure, F_DUPFD_CLOEXEC, 10); /* first moved up: it may have the number that the pipe gets */
+  int moved = fcntl(harness_pipe, F_DUPFD_CLOEXEC, 10);
+  dup3(moved, HARNESS_PIPE, O_CLOEXEC);
   dup3(high, FAILURE, O_CLOEXEC);
   close_range(FAILURE + 1, ~0u, 0);
 }
 
-/* Waits until the launcher has ended, or the harness's end of the leash is closed. */
+/* Waits until the launcher has ended, or the harness's end of the pipe is closed. */
 static void keep(struct fold_world *w) {
-  struct pollfd leash = {.fd = LEASH, .events = POLLIN};
+  struct pollfd harness_pipe = {.fd = HARNESS_PIPE, .events = POLLIN};
   while (!fold_world_launcher_ended(w))
-    if (poll(&leash, 1, 10) > 0) {
+    if (poll(&harness_pipe, 1, 10) > 0) {
       fold_world_end_launcher(w);
       return;
     }
 }
 
-static void guard(struct fold_world *w, const char *const *argv, int leash, int failure) {
+static void guard(struct fold_world *w, const char *const *argv, int harness_pipe, int failure) {
   setpgid(0, 0); /* so that Ctrl-C at the terminal reaches only the harness */
   signal(SIGINT, SIG_IGN);
   signal(SIGTERM, SIG_IGN);
-  let_go(leash, failure, w->output);
+  let_go(harness_pipe, failure, w->output);
   w->launcher = spawn(argv);
   if (w->launcher < 0 && write(FAILURE, &errno, sizeof errno) < 0) _exit(98);
   close(FAILURE);
@@ -70,18 +70,18 @@ static void guard(struct fold_world *w, const char *const *argv, int leash, int 
 }
 
 fold_status fold_guard_start(struct fold_world *w, const char *const *argv, int *error) {
-  int leash[2] = {-1, -1}, failure[2] = {-1, -1};
+  int harness_pipe[2] = {-1, -1}, failure[2] = {-1, -1};
   *error = 0;
   fold_status status = fold_ok();
-  if (pipe2(leash, O_CLOEXEC) || pipe2(failure, O_CLOEXEC))
+  if (pipe2(harness_pipe, O_CLOEXEC) || pipe2(failure, O_CLOEXEC))
     status = fold_error(FOLD_ENVIRONMENT, "no pipe can be made");
   pid_t child = status.code == FOLD_OK ? fork() : -1;
-  if (child == 0) guard(w, argv, leash[0], failure[1]);
+  if (child == 0) guard(w, argv, harness_pipe[0], failure[1]);
   if (child < 0 && status.code == FOLD_OK) status = fold_error(FOLD_ENVIRONMENT, "a new process cannot be started");
-  if (leash[0] >= 0) close(leash[0]);
+  if (harness_pipe[0] >= 0) close(harness_pipe[0]);
   if (failure[1] >= 0) close(failure[1]);
   w->launcher = child > 0 ? child : 0;
-  w->leash = leash[1];
+  w->harness_pipe = harness_pipe[1];
   if (status.code == FOLD_OK && read(failure[0], error, sizeof *error) != sizeof *error) *error = 0;
   if (failure[0] >= 0) close(failure[0]);
   return status;

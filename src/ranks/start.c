@@ -189,7 +189,7 @@ static fold_status start_engines(struct fold_world *w, double limit) {
 fold_status fold_world_start(struct fold_world *w) {
   const struct fold_comm_engine *engine = fold_comm_engine_of(w->engine);
   unsigned limit;
-  w->output = w->leash = -1;
+  w->output = w->harness_pipe = -1;
   if (engine == NULL) return fold_error(FOLD_UNSUPPORTED, "this build has no %s", fold_engine_rows[w->engine].title);
   FOLD_TRY(fold_setting_number(FOLD_SETTING_TIMEOUT, 20, &limit));
   FOLD_TRY(check_means(w, engine));

@@ -32,10 +32,10 @@ struct fold_world {
   uint64_t loads; /* parts of inputs sent */
   struct fold_rank *rank;
   struct pollfd *polled;
-  char secret[32];     /* what the ranks are told, as text; empty until there is a launcher */
+  char secret[32];     /* passed to the ranks as text; empty until there is a launcher */
   struct stat program; /* the program that each rank runs */
   pid_t launcher; /* the guard that runs the launcher (in the guard: the launcher); 0: there is none, or it has ended */
-  int leash;      /* our end of the guard's pipe; -1: none */
+  int harness_pipe;      /* our end of the guard's pipe; -1: none */
   int output;     /* what the launcher and the ranks print, -1: none */
   off_t output_at; /* where this world's text begins */
 };

@@ -97,7 +97,7 @@ struct wire_enter {
  * answer; except while sent bytes are not yet acknowledged, where fold_wire_is_cut has to be asked. A stopped or busy
  * process is not taken for lost, since its machine answers the probes. */
 void fold_wire_tend(int fd);
-/* Connects to "ADDRESS:PORT" within 10 seconds; -1, with errno, where nobody listens. */
+/* Connects to "ADDRESS:PORT" within 10 seconds; -1, with errno, where no process listens. */
 int fold_wire_connect(const char *where);
 /* Whether the other machine left the last probes, or what was last sent, unanswered. */
 bool fold_wire_is_cut(int fd);

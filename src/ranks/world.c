@@ -133,8 +133,8 @@ static int wait_for_any(struct fold_world *w, unsigned first, unsigned n, int wa
 }
 
 struct hearing {
-  unsigned left, gone, failed, mad; /* gone, failed, mad: the first rank that is so */
-  unsigned n_gone, n_cut, n_failed, n_mad;
+  unsigned left, gone, failed, garbled; /* gone, failed, garbled: the first rank that is so */
+  unsigned n_gone, n_cut, n_failed, n_garbled;
   bool late; /* a message did not arrive whole */
 };
 
@@ -145,16 +145,16 @@ static void hear(struct fold_world *w, unsigned first, unsigned n, const struct 
     struct fold_rank *rank = &w->rank[first + i];
     (void)fold_limit_left(limit);
     enum heard heard = listen_to(rank, question, answers + i * question->answer_bytes, limit->end);
-    bool mad = heard == HEARD_NONSENSE || heard == HEARD_TOO_MUCH;
+    bool garbled = heard == HEARD_NONSENSE || heard == HEARD_TOO_MUCH;
     rank->answered = heard == HEARD_ANSWER || heard == HEARD_FAILURE;
     rank->cut = heard == HEARD_CUT;
-    rank->gone = heard == HEARD_GONE || rank->cut || mad; /* after nonsense nothing more is read from it */
+    rank->gone = heard == HEARD_GONE || rank->cut || garbled; /* after nonsense nothing more is read from it */
     h->left -= rank->answered || rank->gone;
     if (heard == HEARD_FAILURE && h->n_failed++ == 0) h->failed = first + i;
     if (heard == HEARD_GONE && h->n_gone++ == 0) h->gone = first + i;
     h->n_cut += rank->cut;
     h->late |= heard == HEARD_LATE;
-    if (mad && h->n_mad++ == 0) h->mad = first + i;
+    if (garbled && h->n_garbled++ == 0) h->garbled = first + i;
   }
 }
 
@@ -175,8 +175,8 @@ static fold_status conclude(struct fold_world *w, unsigned first, unsigned n, co
   unsigned cut = fold_world_find_cut(w, first, n);
   if (cut < w->ranks) return fold_world_blame_cut(w, cut, n, what);
   if (h->n_gone) return fold_world_blame_gone(w, h->gone, n, what);
-  if (h->n_mad) {
-    snprintf(text, sizeof text, "rank %u of %u answered out of turn in %.60s", h->mad, n, what);
+  if (h->n_garbled) {
+    snprintf(text, sizeof text, "rank %u of %u answered out of turn in %.60s", h->garbled, n, what);
     return fold_world_fail(w, FOLD_ENVIRONMENT, text);
   }
   if (h->n_failed) {
@@ -231,11 +231,11 @@ fold_status fold_world_ask(struct fold_world *w, unsigned first, unsigned n, con
     over = fold_limit_left(&limit) <= 0; /* what has arrived by now is still read */
     if (wait_for_any(w, first, n, over ? 0 : 50) < 0) return fold_world_fail(w, FOLD_ENVIRONMENT, strerror(errno));
     hear(w, first, n, question, answers, &limit, &h);
-    bool now = h.n_gone || h.n_cut || h.n_mad || (h.n_failed && h.n_failed < n);
+    bool now = h.n_gone || h.n_cut || h.n_garbled || (h.n_failed && h.n_failed < n);
     if (now && !troubled && limit.end > fold_now() + settling) limit.end = fold_now() + settling;
     troubled |= now;
   }
-  if (h.left == 0 && !h.n_gone && !h.n_cut && !h.n_failed && !h.n_mad) {
+  if (h.left == 0 && !h.n_gone && !h.n_cut && !h.n_failed && !h.n_garbled) {
     char text[200];
     /* All ranks have ended their calls, but these may still have differed. */
     if (!fold_world_find_other_arguments(w, first, n, text)) return fold_ok();

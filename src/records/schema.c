@@ -67,7 +67,7 @@ static bool is_sane(const struct fold_field_row *row, const json_t *value) {
   return number >= 0 && number <= 0x1p53;
 }
 
-/* `strict`: for writing. In a record that is read, bits are checked later, by whoever reads them. */
+/* `strict`: for writing. In a record that is read, its reader checks the bits later. */
 static bool is_kind(enum fold_kind kind, const json_t *value, bool strict) {
   switch (kind) {
     case FOLD_KIND_TEXT: return json_is_string(value);

@@ -78,7 +78,7 @@ void fold_page_head(struct fold_page *page) {
   fprintf(page->out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n<header><h1>foldproof report</h1>\n",
           fold_report_style);
   put_outcome(page->model, text, page->out);
-  /* First, so that nobody takes incomplete records for a whole run. */
+  /* First, because incomplete records must not pass for a whole run. */
   fold_text_incomplete(page->model, fold_put_html, "<p class=\"summary bad\">Incomplete records: ", ": ", "</p>\n",
                        page->out);
   fold_text_repeated(page->model, "<p class=\"summary bad\">", "</p>\n", page->out);

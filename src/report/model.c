@@ -30,7 +30,7 @@ const char *fold_model_word(struct fold_model *model, const char *word) {
 }
 
 /* The record of an environment without what belongs to its run alone, so that runs in one environment share it. */
-static json_t *surroundings_of(const json_t *record) {
+static json_t *environment_of(const json_t *record) {
   json_t *copy = json_object(), *value;
   const char *key;
   json_object_foreach((json_t *)(uintptr_t)record, key, value) {
@@ -39,9 +39,9 @@ static json_t *surroundings_of(const json_t *record) {
   return copy;
 }
 
-/* Keeps a new environment; takes over `surroundings`. */
-static fold_status find_environment(struct fold_model *model, json_t *surroundings, int *environment) {
-  char *text = json_dumps(surroundings, JSON_COMPACT | JSON_SORT_KEYS);
+/* Keeps a new environment; takes over `described`. */
+static fold_status find_environment(struct fold_model *model, json_t *described, int *environment) {
+  char *text = json_dumps(described, JSON_COMPACT | JSON_SORT_KEYS);
   const size_t n = text ? strlen(text) : 0;
   const json_int_t known = text ? fold_index_find(model->index.environments, text, n) : -1;
   json_t **at = NULL;
@@ -50,9 +50,9 @@ static fold_status find_environment(struct fold_model *model, json_t *surroundin
   *environment = (int)(known >= 0 ? known : (json_int_t)model->n_environments - 1);
   free(text);
   if (at)
-    *at = surroundings;
+    *at = described;
   else
-    json_decref(surroundings);
+    json_decref(described);
   return at || known >= 0 ? fold_ok() : no_memory();
 }
 
@@ -66,7 +66,7 @@ static fold_status add_run(json_t *environment, const json_t *record) {
 }
 
 fold_status fold_model_add_environment(struct fold_model *model, const json_t *record, int *environment) {
-  FOLD_TRY(find_environment(model, surroundings_of(record), environment));
+  FOLD_TRY(find_environment(model, environment_of(record), environment));
   return add_run(model->environments[*environment], record);
 }
 

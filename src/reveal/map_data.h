@@ -1,5 +1,5 @@
 /* map_data.h: what ranks hold when the map of a collective is tested (map.h). Each rank makes its own column. Any rows can be made on
- * their own, without the other rows, by whoever predicts the results.
+ * their own, without the other rows, to predict results.
  *
  * The terms that all ranks have of one element belong to one family: exponents all over a window somewhat wider than the accumulator,
  * so that the sum of small terms decides roundings; pairs of ranks that cancel except for their last bits; numbers of one or two bits,

@@ -218,7 +218,7 @@ static fold_status same(const void *a, const void *b, size_t nbytes, bool *same)
   return fold_ok();
 }
 
-/* The bytes that the device's pool (cudaMallocAsync's) has reserved but that nobody uses; 0 where there is no pool. */
+/* The bytes that the device's pool (cudaMallocAsync's) has reserved and that no allocation uses; 0 where there is no pool. */
 static size_t idle_in_pool(const struct fold_cuda_driver *cu) {
   enum { RESERVED = 5, USED = 7 };
   uint64_t reserved, used;
@@ -256,8 +256,8 @@ static _Thread_local void *kept;
 /* Clears an error that earlier code left, so that no later call reports it. */
 static void keep(void) {
   const struct fold_cuda_driver *cu;
-  char nobodys[80] = "";
-  take_error(nobodys);
+  char earlier[80] = "";
+  take_error(earlier);
   if (fold_cuda_driver(&cu).code != FOLD_OK || cu->cuCtxGetCurrent(&kept) != 0) kept = NULL;
 }
 

@@ -55,7 +55,7 @@ struct fold_rig {
   enum fold_dtype dtype; /* of the inputs */
   unsigned inputs;
   const struct fold_problem
-      *problem; /* of its runs, set by whoever opened the rig; NULL: the fold of each row by a request's op */
+      *problem; /* of its runs, set when the rig is opened; NULL: the fold of each row by a request's op */
   struct fold_rig_input in[FOLD_INPUTS];
   size_t max_rows; /* the most results of a run */
   enum fold_placement placement;
@@ -72,7 +72,7 @@ struct fold_rig {
   bool left_some; /* `last` left something changed: so the process is looked at after each of its runs */
   /* Of an engine with ranks: the rig holds the whole input on the host, the ranks hold their parts in rigs of their own. */
   struct fold_world *world;
-  unsigned ranks; /* of a run that does not ask for another number; set by whoever opened the rig */
+  unsigned ranks; /* of a run that asks for no other number; set when the rig is opened */
   struct fold_rig_spread spread;
 };
 

@@ -110,7 +110,7 @@ static void look_at_guards(const unsigned char *bytes, const struct window *w, e
 }
 
 /* What is looked at after a run, as the host sees it. For a device these are copies, for which one wait is enough. */
-struct glance {
+struct snapshot {
   bool taken;
   void *got; /* the results; on the host, as they were when the call returned */
   struct fold_rig_zones zones[FOLD_INPUTS];
@@ -118,42 +118,42 @@ struct glance {
   unsigned char around[2 * HOST_GUARD], head[FOLD_SCRATCH_ZEROED]; /* of scratch */
 };
 
-static void take_zones(const struct fold_rig *rig, unsigned k, struct glance *glance, struct fold_piece *pieces,
+static void take_zones(const struct fold_rig *rig, unsigned k, struct snapshot *snapshot, struct fold_piece *pieces,
                        size_t *n) {
   const struct fold_rig_input *in = &rig->in[k];
   size_t start = fold_rig_place(rig, in), end = fold_rig_end(rig, in);
-  glance->zones[k] = (struct fold_rig_zones){in->room.at, in->room.at + end};
+  snapshot->zones[k] = (struct fold_rig_zones){in->room.at, in->room.at + end};
   if (rig->ops->is_host) return;
-  glance->zones[k] = (struct fold_rig_zones){glance->copied[k][0], glance->copied[k][1]};
-  pieces[(*n)++] = (struct fold_piece){glance->copied[k][0], in->room.at, start};
-  pieces[(*n)++] = (struct fold_piece){glance->copied[k][1], in->room.at + end, in->room.bytes - end};
+  snapshot->zones[k] = (struct fold_rig_zones){snapshot->copied[k][0], snapshot->copied[k][1]};
+  pieces[(*n)++] = (struct fold_piece){snapshot->copied[k][0], in->room.at, start};
+  pieces[(*n)++] = (struct fold_piece){snapshot->copied[k][1], in->room.at + end, in->room.bytes - end};
 }
 
-static fold_status take_glance(struct fold_rig *rig, const struct window *out, const struct window *scratch,
-                               struct glance *glance) {
+static fold_status take_snapshot(struct fold_rig *rig, const struct window *out, const struct window *scratch,
+                               struct snapshot *snapshot) {
   size_t n = 0;
   struct fold_piece pieces[2 * FOLD_INPUTS + 4]; /* unseen: 5 | 3 */
-  for (unsigned k = 0; k < rig->inputs; k++) take_zones(rig, k, glance, pieces, &n);
+  for (unsigned k = 0; k < rig->inputs; k++) take_zones(rig, k, snapshot, pieces, &n);
   if (!rig->ops->is_host)
     pieces[n++] = (struct fold_piece){rig->out_host + out->from, rig->out.at + out->from, out->to - out->from};
   if (scratch->end > scratch->at) {
     const unsigned char *at = rig->scratch.at;
     size_t before = scratch->at - scratch->from;
-    pieces[n++] = (struct fold_piece){glance->around, at + scratch->from, before};
-    pieces[n++] = (struct fold_piece){glance->around + before, at + scratch->end, scratch->to - scratch->end};
-    pieces[n++] = (struct fold_piece){glance->head, at + scratch->at, sizeof glance->head};
+    pieces[n++] = (struct fold_piece){snapshot->around, at + scratch->from, before};
+    pieces[n++] = (struct fold_piece){snapshot->around + before, at + scratch->end, scratch->to - scratch->end};
+    pieces[n++] = (struct fold_piece){snapshot->head, at + scratch->at, sizeof snapshot->head};
   }
   return n ? rig->ops->gather(pieces, n) : fold_ok();
 }
 
-static void look_at_scratch(const struct glance *glance, const struct window *w, struct fold_traces *traces) {
+static void look_at_scratch(const struct snapshot *snapshot, const struct window *w, struct fold_traces *traces) {
   struct window near = {.from = w->from, .at = w->at, .end = w->at, .to = w->at + (w->to - w->end)};
   size_t at;
   if (w->at == w->end) return;
   bool before = traces->out_of_bounds;
-  look_at_guards(glance->around, &near, FOLD_SCRATCH, traces);
+  look_at_guards(snapshot->around, &near, FOLD_SCRATCH, traces);
   if (!before && traces->out_of_bounds && traces->bounds_at >= 0) traces->bounds_at += (ptrdiff_t)(w->end - w->at);
-  if (!traces->left[0] && fold_rig_find_other(glance->head, sizeof glance->head, 0, &at))
+  if (!traces->left[0] && fold_rig_find_other(snapshot->head, sizeof snapshot->head, 0, &at))
     snprintf(traces->left, sizeof traces->left, "byte %zu of its scratch's head, which must be zero again", at);
 }
 
@@ -186,13 +186,13 @@ static void restore_state(struct fold_rig *rig, const struct fold_call *call, co
   rig->left_some |= traces->left[0] != '\0';
 }
 
-/* On a device the glance also waits for the run, because its copies follow the run in the stream. Collectives may use
+/* On a device the snapshot also waits for the run, because its copies follow the run in the stream. Collectives may use
  * other streams, so they are waited for by `finish`. */
 static fold_status end_run(struct fold_rig *rig, const struct fold_call *call, const struct window *out,
-                           const struct window *scratch, struct glance *glance) {
-  glance->taken = !rig->ops->is_host && !call->comm;
-  if (!glance->taken) return rig->ops->finish();
-  fold_status status = take_glance(rig, out, scratch, glance);
+                           const struct window *scratch, struct snapshot *snapshot) {
+  snapshot->taken = !rig->ops->is_host && !call->comm;
+  if (!snapshot->taken) return rig->ops->finish();
+  fold_status status = take_snapshot(rig, out, scratch, snapshot);
   if (status.code == FOLD_OK) return status;
   FOLD_TRY(rig->ops->finish()); /* says it in its own words, if it was the run that failed */
   return status;
@@ -237,7 +237,7 @@ static fold_status run_by_other_thread(const struct fold_subject *subject, const
 /* Sets OpenMP's number of threads to the one asked for, since a subject may take its number from OpenMP. */
 static fold_status call_subject(struct fold_rig *rig, const struct fold_subject *subject, struct fold_call *call,
                                 const struct fold_request *request, const struct window *out,
-                                const struct window *scratch, struct glance *glance, struct fold_traces *traces) {
+                                const struct window *scratch, struct snapshot *snapshot, struct fold_traces *traces) {
   bool host = rig->ops->is_host;
   struct fold_watched watched[FOLD_INPUTS + 2] = { /* unseen: 3 */
       {.region = &rig->out.region, .first = out->at, .last = out->end},
@@ -264,9 +264,9 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   if (rig->ops->keep) rig->ops->keep();
   if (call->poison) fold_stack_poison(*call->poison);
   fold_status status = (request->other_thread ? run_by_other_thread : subject->run)(subject, call);
-  if (host) memcpy(glance->got, rig->out.at + out->at, out->end - out->at);
+  if (host) memcpy(snapshot->got, rig->out.at + out->at, out->end - out->at);
   if (rig->ops->restore) rig->ops->restore(left); /* before the engine is used again */
-  fold_status ended = status.code == FOLD_OK ? end_run(rig, call, out, scratch, glance) : rig->ops->finish();
+  fold_status ended = status.code == FOLD_OK ? end_run(rig, call, out, scratch, snapshot) : rig->ops->finish();
   fold_watch_end();
   fold_run_threads = 0;
   fold_run_of_guest = false;
@@ -276,7 +276,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   restore_state(rig, call, &before, looks, left, traces);
   const char *late = NULL;
   if (host && (looks || fold_late_writes_by(subject)) && !call->comm)
-    late = fold_late_writes_look(subject, watched, n, scratch->end ? 2 : 1, glance->got, started);
+    late = fold_late_writes_look(subject, watched, n, scratch->end ? 2 : 1, snapshot->got, started);
   if (late) snprintf(traces->left, sizeof traces->left, "%s", late);
   if (host) fold_faults_end();
   omp_set_num_threads(own.threads);
@@ -293,7 +293,7 @@ static void look_at_output(struct fold_rig *rig, const struct fold_request *requ
   look_at_guards(rig->out_host + w->from, w, FOLD_OUTPUT, traces);
 }
 
-/* Checks the input's hash after each run in host memory. On a device, whoever opened the rig asks for the hash. */
+/* Checks the input's hash after each run in host memory. On a device, the owner of the rig asks for the hash. */
 static void look_at_input(struct fold_rig *rig, struct fold_traces *traces) {
   if (!rig->ops->is_host) return;
   uint64_t now = fold_rig_hash_host(rig);
@@ -348,14 +348,14 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
   rig->sure = false;
   FOLD_TRY(rig->ops->fill(layout.fills, layout.n));
   call.out = rig->out.at + out.at;
-  struct glance glance;
-  glance.got = got;
-  FOLD_TRY(call_subject(rig, subject, &call, request, &out, &scratch, &glance, traces));
-  if (!glance.taken) FOLD_TRY(take_glance(rig, &out, &scratch, &glance));
+  struct snapshot snapshot;
+  snapshot.got = got;
+  FOLD_TRY(call_subject(rig, subject, &call, request, &out, &scratch, &snapshot, traces));
+  if (!snapshot.taken) FOLD_TRY(take_snapshot(rig, &out, &scratch, &snapshot));
   look_at_output(rig, request, size, &out, got, traces);
-  look_at_scratch(&glance, &scratch, traces);
+  look_at_scratch(&snapshot, &scratch, traces);
   look_at_input(rig, traces);
-  return fold_rig_look_at_zones(rig, glance.zones, traces);
+  return fold_rig_look_at_zones(rig, snapshot.zones, traces);
 }
 
 /* Runs with the input flush against a closed page; moves it back however the run ended. A subject that installed its

@@ -35,7 +35,7 @@ static bool same_spread(const struct fold_rig_spread *a, const struct fold_rig_s
 }
 
 /* Parts that are sent at once, each to its rank. */
-struct parcel {
+struct rank_part {
   unsigned first, n; /* ranks */
   unsigned char *copy;
   struct wire_load *head;
@@ -47,7 +47,7 @@ struct parcel {
 enum { COPIED = 1 << 20 };
 
 /* Takes as many parts as may be copied at once. */
-static void choose_ranks(const struct fold_rig *rig, const struct fold_rig_spread *s, struct parcel *p) {
+static void choose_ranks(const struct fold_rig *rig, const struct fold_rig_spread *s, struct rank_part *p) {
   size_t sum = bytes_of(rig, s, p->first);
   for (p->n = 1; p->first + p->n < s->ranks; p->n++) {
     sum += bytes_of(rig, s, p->first + p->n);
@@ -55,7 +55,7 @@ static void choose_ranks(const struct fold_rig *rig, const struct fold_rig_sprea
   }
 }
 
-static void lay_parts(const struct fold_rig *rig, const struct fold_rig_spread *s, bool looks, struct parcel *p,
+static void lay_parts(const struct fold_rig *rig, const struct fold_rig_spread *s, bool looks, struct rank_part *p,
                       uint64_t *sent) {
   unsigned char *to = p->copy;
   for (unsigned i = 0; i < p->n; i++) {
@@ -74,7 +74,7 @@ static void lay_parts(const struct fold_rig *rig, const struct fold_rig_spread *
 }
 
 /* before: the hashes that the ranks had. */
-static fold_status send_parts(const struct fold_rig *rig, struct parcel *p, uint64_t *before) {
+static fold_status send_parts(const struct fold_rig *rig, struct rank_part *p, uint64_t *before) {
   const struct fold_question question = {.kind = WIRE_LOAD,
                                          .head = p->head,
                                          .head_bytes = sizeof *p->head,
@@ -86,7 +86,7 @@ static fold_status send_parts(const struct fold_rig *rig, struct parcel *p, uint
   return fold_world_ask(rig->world, p->first, p->n, &question, before);
 }
 
-static fold_status open_parcel(const struct fold_rig *rig, const struct fold_rig_spread *s, struct parcel *p) {
+static fold_status open_rank_part(const struct fold_rig *rig, const struct fold_rig_spread *s, struct rank_part *p) {
   size_t sum = 0, longest = COPIED;
   for (unsigned r = 0; r < s->ranks; r++) {
     const size_t n_bytes = bytes_of(rig, s, r);
@@ -101,7 +101,7 @@ static fold_status open_parcel(const struct fold_rig *rig, const struct fold_rig
   return fold_error(FOLD_NO_MEMORY, "not enough memory to spread the input");
 }
 
-static void close_parcel(struct parcel *p) {
+static void close_rank_part(struct rank_part *p) {
   free(p->copy);
   free(p->head);
   free(p->body);
@@ -112,14 +112,14 @@ static void close_parcel(struct parcel *p) {
  * answered. */
 static fold_status send_all(const struct fold_rig *rig, const struct fold_rig_spread *s, bool looks, uint64_t *sent,
                             uint64_t *before) {
-  struct parcel p = {.first = 0};
-  fold_status status = open_parcel(rig, s, &p);
+  struct rank_part p = {.first = 0};
+  fold_status status = open_rank_part(rig, s, &p);
   for (; p.first < s->ranks && status.code == FOLD_OK; p.first += p.n) {
     choose_ranks(rig, s, &p);
     lay_parts(rig, s, looks, &p, sent);
     status = send_parts(rig, &p, before + p.first);
   }
-  close_parcel(&p);
+  close_rank_part(&p);
   return status;
 }
 

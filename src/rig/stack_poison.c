@@ -15,5 +15,5 @@ static int byte_of(unsigned char poison) {
 __attribute__((noinline, no_sanitize("address"))) void fold_stack_poison(unsigned char poison) {
   unsigned char room[FOLD_STACK_POISONED];
   memset(room, byte_of(poison), sizeof room);
-  __asm__ volatile("" : : "r"(room) : "memory"); /* the stores stay, though nobody here reads them */
+  __asm__ volatile("" : : "r"(room) : "memory"); /* keeps the stores, which no code here reads */
 }

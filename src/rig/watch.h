@@ -17,7 +17,7 @@ struct fold_watch {
   _Atomic unsigned judging;  /* the claim whose judge is at work, counted from 1; 0: none is */
 };
 
-/* From now on this process reports its runs to `watch`; NULL (as at the start): to nobody. */
+/* From now on this process reports its runs to `watch`; NULL (as at the start): to none. */
 void fold_watch_set(struct fold_watch *watch);
 bool fold_watch_is_set(void);
 void fold_watch_twin(bool is_twin);

@@ -1,4 +1,4 @@
-/* rank.h: what a rank of a world does: it answers the harness's questions (wire.h) until it is told to end. */
+/* rank.h: what a rank of a world does: it answers the harness's requests (wire.h) until the one that ends it. */
 #ifndef FOLD_RANK_H
 #define FOLD_RANK_H
 

@@ -66,7 +66,7 @@ struct fold_place {
 struct fold_sink {
   fold_status (*judgement)(void *context, const struct fold_judgement *judgement);
   void (*progress)(void *context, size_t done, size_t cases, const char *case_name); /* may be NULL */
-  /* Called before a subject is run on a case, so that it is known whom to blame if this process ends then. May be
+  /* Called before a subject is run on a case, so that a process that ends then is blamed on it. May be
    * NULL. */
   fold_status (*trial)(void *context, struct fold_place place, uint64_t input_hash);
   /* Explains the refutation `of`, which was reported before and is only named here: how the order of additions changed.

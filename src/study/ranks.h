@@ -11,7 +11,7 @@
  *                      2 r + 2; two additions a level
  *   recursive doubling with P the greatest power of two in R: the first 2 (R - P) ranks add in pairs, then P partners
  *                      at distance 1, 2, 4 ... exchange and add
- *   canonical          ours: the tree over neighbouring ranks, stride 1, 2, 4 ...; whoever has no partner moves up
+ *   canonical          ours: the tree over neighbouring ranks, stride 1, 2, 4 ...; a rank without a partner moves up
  *                      unchanged (oracles/canonical.h)
  */
 #ifndef FOLD_STUDY_RANKS_H

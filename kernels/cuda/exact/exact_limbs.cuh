@@ -14,7 +14,7 @@
 #define EXACT_LIMB_TILES 64
 
 /* *limb += x in shared memory to which others add as well, by two additions of 32 bits: an atomic addition of 64 bits
- * would be a loop of compare and swap. Whoever causes a carry out of the lower half adds it; the word is right once all
+ * would be a loop of compare and swap. The thread that causes a carry out of the lower half adds it; the word is right once all
  * have finished. */
 static __device__ __forceinline__ void exact_limb_add(int64_t *limb, int64_t x) {
   uint32_t *half = (uint32_t *)limb;

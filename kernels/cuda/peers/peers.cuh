@@ -129,7 +129,7 @@ static fold_status peer_dispatch_io(enum fold_op op, I io, J any, F f) {
 
 /* f(io, operator, first value) for the call's dtype and op. Each instance of CCCL's templates takes seconds to compile:
  * there are 10, not 16. Sums and products have CCCL's own operators, for which it has paths of its own. Max and min,
- * whose operator is ours in any case, share one that is told which; f16 and bf16, sums aside, an input that is told the
+ * whose operator is ours in any case, share one with a flag; f16 and bf16, sums aside, an input with a flag for the
  * type. */
 template <class F>
 static fold_status peer_dispatch(const struct fold_call *call, F f) {

@@ -2,7 +2,7 @@
  *
  * No order is declared: what they promise is what their documentation says. 16-bit elements are widened to f32, reduced
  * there and rounded once. Sums and products are by CCCL's own operators. Max and min are by one of ours, for NaN to go
- * through; it is told at run time which of the two it is, and 16-bit elements outside sums which type they are: those
+ * through; a flag at run time says which of the two it is, and of 16-bit elements outside sums which type they are: those
  * times are not CCCL's best. A launch of one's own is FOLD_UNSUPPORTED. Temporary storage comes from call->scratch where
  * the interface takes it.
  */
