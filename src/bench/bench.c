@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/host.h"
 #include "bench/race.h"
 
 typedef fold_status race(const struct fold_bench_options *options, const struct fold_bench_shape *shape,

@@ -1,8 +1,9 @@
-/* bench/figures.c: computes figures from timed runs, and says which are implausible. Needs no GPU. */
+/* bench/figures.c: the inputs and calls of a shape; figures from timed runs, and the ceiling that they must keep to. Needs no GPU. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/list.h"
 #include "bench/bench.h"
 
 void fold_judged_count(struct fold_judged *j, const char *claim, const struct fold_finding *finding) {
@@ -33,4 +34,45 @@ void fold_bench_figures(struct fold_timing *t, const double *sorted, size_t n, c
   t->of_ceiling = t->bytes_per_second / ceiling->rate;
   /* A rate above the ceiling by no more than both spreads counts as the ceiling itself. NaN is implausible. */
   t->implausible = !fold_ceiling_allows(ceiling, t->bytes, t->p90);
+}
+
+bool fold_ceiling_take(struct fold_ceiling *ceiling, double n_bytes, double *seconds, size_t n) {
+  fold_list_rise(seconds, n);
+  double rate = n_bytes / fold_bench_quantile(seconds, n, 0.5), most = n_bytes / fold_bench_quantile(seconds, n, 0.1);
+  if (most > ceiling->most) ceiling->most = most;
+  if (!(rate > ceiling->rate)) return false;
+  ceiling->rate = rate;
+  return true;
+}
+
+bool fold_ceiling_allows(const struct fold_ceiling *ceiling, double n_bytes, double seconds) {
+  return n_bytes / (seconds + ceiling->clock) <= ceiling->most * (1 + FOLD_CEILING_BETTER);
+}
+
+size_t fold_bench_input_bytes(const struct fold_bench_shape *shape) {
+  size_t nbytes = shape->rows * shape->cols * fold_dtype_size(shape->dtype);
+  return (nbytes + FOLD_BENCH_ALIGN) / FOLD_BENCH_ALIGN * FOLD_BENCH_ALIGN;
+}
+
+size_t fold_bench_slot_bytes(const struct fold_bench_shape *shape) {
+  return shape->problem->inputs * fold_bench_input_bytes(shape);
+}
+
+struct fold_source fold_bench_source(const struct fold_bench_options *options, const struct fold_bench_shape *shape,
+                                     unsigned input) {
+  struct fold_source first = {options->generator, shape->dtype, options->seed, shape->cols, 0};
+  return fold_source_of_input(&first, input);
+}
+
+struct fold_call fold_bench_call(const struct fold_bench_shape *shape, const unsigned char *slot, void *out) {
+  const struct fold_problem *problem = shape->problem;
+  const unsigned char *last = slot + (problem->inputs - 1) * fold_bench_input_bytes(shape);
+  return (struct fold_call){.dtype = shape->dtype,
+                            .op = problem->op,
+                            .problem = problem,
+                            .rows = shape->rows,
+                            .cols = shape->cols,
+                            .in = slot,
+                            .other = problem->factors > 1 ? last : NULL,
+                            .out = out};
 }

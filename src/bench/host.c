@@ -5,8 +5,6 @@
  * a busy machine that read is slowed down too, so that a subject above it is no defect. A subject is implausible if even its slow runs
  * are faster than so many cores can read their nearest cache: it did not read its input.
  */
-#include "bench/host.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +15,14 @@
 
 #include "base/bits.h"
 #include "base/list.h"
+#include "bench/race.h"
 #include "bench/rank_bench.h"
+
+/* Inputs of one shape. */
+struct fold_host_pool {
+  unsigned char *in, *out;
+  size_t slots, stride, n_bytes;
+};
 
 enum { ALIGN = FOLD_BENCH_ALIGN, MOST_SLOTS = 1 << 16, READS = 2 };
 enum { READ_BYTES = 16 << 20 }; /* bytes that a read for the ceiling takes: more than the caches of one core hold */

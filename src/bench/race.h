@@ -1,4 +1,4 @@
-/* bench/race.h: the timing loop on a CUDA device, after its subjects were judged. Private to the bench. */
+/* bench/race.h: the timing loops on a CUDA device and on the host, after their subjects were judged. Private to the bench. */
 #ifndef FOLD_BENCH_RACE_H
 #define FOLD_BENCH_RACE_H
 
@@ -10,5 +10,11 @@ fold_status fold_bench_race_ready(enum fold_engine engine);
 fold_status fold_bench_race(const struct fold_bench_options *options, const struct fold_bench_shape *shape,
                             const struct fold_ceiling *ceiling, struct fold_timing *timing, size_t n,
                             const volatile int *stop);
+
+/* Times the subjects of timing[n] with options->threads threads. All take turns with plain reads of the same
+ * inputs, the best of which is the ceiling. */
+fold_status fold_bench_host_race(const struct fold_bench_options *options, const struct fold_bench_shape *shape,
+                                 const struct fold_ceiling *none, struct fold_timing *timing, size_t n,
+                                 const volatile int *stop);
 
 #endif

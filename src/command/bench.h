@@ -39,7 +39,7 @@ struct bench_command {
   struct bench_outcome outcome; /* what its records show */
 };
 
-/* What is timed on an engine unless the user chooses (command/bench_usual.c): subjects and their peer for one row, for
+/* What is timed on an engine unless the user chooses (command/bench_options.c): subjects and their peer for one row, for
  * a matrix and for dot products; for collectives, the library's own subjects. */
 struct fold_bench_usual {
   struct fold_bench_contenders {

@@ -10,7 +10,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "command/help.h"
 #include "model/setting.h"
 #include "ranks/world.h"
 #include "records/replay.h"

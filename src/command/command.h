@@ -26,7 +26,7 @@ void fold_process_begin(void);
 /* False, with a line on stderr, where the stack is limited to less than the harness needs. */
 bool fold_process_has_stack(void);
 int fold_process_end(int exit_code);
-/* Parses the options; ends the process after --help (command/help.h) or wrong options. */
+/* Parses the options; ends the process after --help or wrong options. */
 void fold_parse(const struct argp *argp, int argc, char **argv, void *input);
 
 /* The options that choose subjects and fixtures, those that choose claims, and those that say how claims are judged, as
@@ -121,5 +121,16 @@ struct fold_progress {
 void fold_progress_open(struct fold_progress *progress);
 void fold_progress_show(struct fold_progress *progress, size_t done, size_t all, const char *what);
 void fold_progress_clear(struct fold_progress *progress);
+
+/* "foldproof 0.2.0 (commit 0123456789ab)"; "unknown" where the build knew no commit. */
+const char *fold_version_text(void);
+/* argp_parse with --help, -h, --usage and --version, each of which ends the process, as an empty word does. */
+void fold_help_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+/* Says on standard error, in a line for each of the first selected subjects, why none of the selected cases and claims
+ * was judged. */
+void fold_verify_none(const struct fold_registry *registry, const struct fold_selection *selection);
+/* Whether guests alone are selected, and no claim that they name can be judged of them: no mistake of the selection. */
+bool fold_verify_none_is_guests(const struct fold_registry *registry, const struct fold_selection *selection);
 
 #endif

@@ -13,7 +13,6 @@
 #include "base/output.h"
 #include "command/command.h"
 #include "command/compare_claim.h"
-#include "command/compare_regressions.h"
 #include "compare/compare.h"
 
 enum { OUTPUT = 'o', FORMAT = 'f', SUBSET = 0x200, CLAIM, JSONL, ACROSS, FOLDER, REGRESSIONS, MOST_LINES = 10 };

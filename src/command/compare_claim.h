@@ -19,4 +19,7 @@ bool fold_compare_promises(const struct fold_subject *subject, uint64_t claims);
 int fold_compare_claim(const char *program, const char *claim, const char *const path[2], const char *jsonl, bool part,
                        const struct fold_registry *registry);
 
+/* compare --regressions: which verdicts got worse from one file of records to another. Returns the exit code. `subset`: what only one file has judged, and incomplete files, are allowed. */
+int fold_compare_regressions(const char *program, const char *const path[2], bool subset);
+
 #endif

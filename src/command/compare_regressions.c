@@ -1,9 +1,9 @@
-/* command/compare_regressions.c: see command/compare_regressions.h.
+/* command/compare_regressions.c: foldproof compare --regressions.
  *
  * A verdict is that of a subject on an engine, on a case and a claim that it promises. If a file has several, the worst counts. What was
  * skipped was not judged. What held before and is not judged now may hide anything, so it is no success unless the user allows it.
  */
-#include "command/compare_regressions.h"
+#include "command/compare_claim.h"
 
 #include <stdlib.h>
 #include <string.h>

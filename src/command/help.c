@@ -7,7 +7,6 @@
 
 #include "base/build.h"
 #include "command/command.h"
-#include "command/help.h"
 
 enum { HELP = 'h', ALSO_HELP = '?', USAGE = 0x7f00, VERSION = 'V' };
 

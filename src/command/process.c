@@ -17,7 +17,6 @@
 
 #include "base/output.h"
 #include "command/command.h"
-#include "command/help.h"
 
 static pid_t owner; /* a forked child ends without this */
 static bool returned, parsing;

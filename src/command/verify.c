@@ -8,7 +8,6 @@
 
 #include "base/wrap.h"
 #include "command/command.h"
-#include "command/verify_none.h"
 #include "records/record.h"
 #include "records/replay.h"
 #include "records/smallest.h"

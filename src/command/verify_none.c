@@ -4,7 +4,6 @@
 
 #include "command/command.h"
 #include "command/names.h"
-#include "command/verify_none.h"
 #include "fixtures/fixture.h"
 #include "model/engine.h"
 

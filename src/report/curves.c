@@ -3,13 +3,12 @@
  * Equal curves are drawn once and share a label (an order and its variants that give the same bits). Equal bounds are drawn once,
  * too.
  */
-#include "report/curves.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/methods.h"
+#include "report/section.h"
 
 /* One subject's points in a group: the worst at each n. */
 struct curve {

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/curves.h"
 #include "report/section.h"
 
 enum { MOST_GROUPS = 24, LEAST_SIZES = 3, UNFOLDED = 4 };

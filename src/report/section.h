@@ -90,4 +90,13 @@ fold_status fold_report_markdown(const struct fold_model *model, FILE *out);
 fold_status fold_report_text(const struct fold_model *model, FILE *out);
 fold_status fold_report_junit(const struct fold_model *model, FILE *out);
 
+/* The labels of the axes. */
+struct fold_curves_kind {
+  const char *x_label, *y_label;
+};
+
+/* Draws one group of errors: one operation, dtype, generator and environment; `n` points, sorted by subject and then by n. */
+fold_status fold_curves_draw(struct fold_page *page, const struct fold_model_point *points, size_t n,
+                             const struct fold_curves_kind *kind);
+
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "sheet/text.h"
-#include "sheet/write.h"
+#include "sheet/sheet.h"
 
 enum { SUITE, CASE, PART, TAG, MESSAGE, MORE };
 

@@ -74,5 +74,7 @@ enum fold_report_format {
 /* Writes at most `most` rows, and how many more there are; nothing if the sheet has no rows. JUnit has all rows of a sheet of cases (sheet/junit.c). NO_MEMORY if the sheet is incomplete. Frees
  * the sheet. */
 fold_status fold_sheet_put(struct fold_sheet *sheet, enum fold_report_format format, size_t most, FILE *out);
+/* JUnit's part of it (sheet/junit.c). */
+void fold_sheet_put_junit(const struct fold_sheet *sheet, FILE *out);
 
 #endif

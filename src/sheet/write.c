@@ -1,5 +1,5 @@
 /* sheet/write.c: how a sheet is written in each format. */
-#include "sheet/write.h"
+#include "sheet/sheet.h"
 
 #include <math.h>
 #include <stdlib.h>
