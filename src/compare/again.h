@@ -11,7 +11,7 @@
 #include <jansson.h>
 
 #include "fixtures/case_index.h"
-#include "records/remake.h"
+#include "compare/remake.h"
 #include "run/runner.h"
 
 struct fold_again {

@@ -128,7 +128,7 @@ fold_status fold_again_input(struct fold_again *a, const json_t *record) {
   const struct fold_case *c;
   char hash[24];
   FOLD_TRY(find_case(a, record, &c));
-  FOLD_TRY(fold_remake_other(&a->remade, c));
+  FOLD_TRY(fold_remake(&a->remade, c));
   fold_record_hash(hash, a->remade.hash);
   if (strcmp(hash, fold_record_text(record, "input_xxh3")) == 0) return fold_ok();
   if (fold_again_is_old(record))

@@ -116,7 +116,7 @@ static fold_status leave_out(struct fold_golden *g, const struct fold_judgement 
 static fold_status remake(struct fold_golden *g, const struct fold_case *c) {
   const struct fold_case *own = fold_case_index_find(&g->again.fixtures, c->name);
   if (own == NULL) fold_remade_free(&g->again.remade); /* a case of another index may have had the same address */
-  return fold_remake_other(&g->again.remade, own ? own : c);
+  return fold_remake(&g->again.remade, own ? own : c);
 }
 
 static fold_status judge(struct fold_golden *g, const struct fold_judgement *j, bool *right) {

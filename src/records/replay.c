@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "ranks/setting.h"
-#include "run/job.h"
 
 /* Made once, because guests are the same for a whole command. */
 static json_t *guests_of(const struct fold_selection *selection) {
@@ -85,32 +84,50 @@ json_t *fold_asked_of(const struct fold_selection *selection) {
 /* An empty value gives no option. */
 static const char *said(const char *value) { return value && *value ? value : NULL; }
 
-static void add_said(struct fold_options *options, const char *name, const char *value) {
-  if (said(value)) fold_options_add(options, name, value);
+static void put(const char *name, const char *value, FILE *out) {
+  if (!said(value)) return;
+  fprintf(out, " %s ", name);
+  fold_put_shell_word(value, out);
 }
 
-static void add_guests(struct fold_options *options, const json_t *guests) {
+static void put_flag(const char *name, bool is_set, FILE *out) {
+  if (is_set) fprintf(out, " %s", name);
+}
+
+static void put_guests(const json_t *guests, FILE *out) {
   for (size_t i = 0; i < json_array_size(guests); i++) {
     const json_t *guest = json_array_get(guests, i);
     const char *option = json_string_value(json_array_get(guest, 0));
     const bool program = option && strcmp(option, "--exec") == 0; /* checked, since a record may have any text here */
-    add_said(options, program ? "--exec" : "--guest", json_string_value(json_array_get(guest, 1)));
+    put(program ? "--exec" : "--guest", json_string_value(json_array_get(guest, 1)), out);
   }
 }
 
-static void add_asked(struct fold_options *options, const struct fold_replay *r, char repeats[24], char ranks[24]) {
-  snprintf(repeats, 24, "%u", r->asked.repeats);
+static void put_selection(const struct fold_replay *r, FILE *out) {
+  put("--subjects", r->subject, out);
+  put("--engine", r->asked.one_engine ? NULL : r->engine, out);
+  put("--claims", r->claim, out);
+  put_flag("--probe", r->probe, out);
+  put("--npy", r->npy, out);
+  put("--problem", said(r->npy) ? r->op : NULL, out);
+  put("--fixture-folder", r->folder, out);
+  put("--set", r->fixtures && !r->asked.usual_set ? "all" : NULL, out);
+  put("--fixtures", r->fixtures, out);
+}
+
+static void put_asked(const struct fold_replay *r, FILE *out) {
+  char ranks[24];
   snprintf(ranks, 24, "%u", r->ranks);
-  if (r->asked.repeats) fold_options_add(options, "--repeats", repeats);
-  add_said(options, "--same-bits-as", r->asked.twin);
-  add_said(options, "--accurate-as", r->asked.accurate_as);
-  add_said(options, "--ulps", r->asked.ulps);
-  add_said(options, "--around", r->asked.around);
-  if (r->asked.strict) fold_options_add(options, "--strict", NULL);
-  if (r->asked.finite) fold_options_add(options, "--finite", NULL);
-  add_said(options, "--ranks", r->ranks ? ranks : r->asked.ranks);
-  add_said(options, "--launch", r->asked.launch);
-  add_said(options, "--timeout", r->asked.timeout);
+  if (r->asked.repeats) fprintf(out, " --repeats '%u'", r->asked.repeats);
+  put("--same-bits-as", r->asked.twin, out);
+  put("--accurate-as", r->asked.accurate_as, out);
+  put("--ulps", r->asked.ulps, out);
+  put("--around", r->asked.around, out);
+  put_flag("--strict", r->asked.strict, out);
+  put_flag("--finite", r->asked.finite, out);
+  put("--ranks", r->ranks ? ranks : r->asked.ranks, out);
+  put("--launch", r->asked.launch, out);
+  put("--timeout", r->asked.timeout, out);
 }
 
 /* Whether a replay sets a variable of that name, which may be any text. */
@@ -139,35 +156,17 @@ bool fold_replay_can_run(const struct fold_asked *asked, bool guest) {
 }
 
 void fold_put_replay(const struct fold_replay *r, FILE *out) {
-  struct fold_options options = {0};
-  char repeats[24], ranks[24];
   if (said(r->asked.python)) {
     fputs("python3 -c ", out);
     fold_put_shell_word(r->asked.python, out);
     return;
   }
-  add_guests(&options, r->asked.guests);
-  fold_options_add_job(&options, &(struct fold_job){.subjects = said(r->subject),
-                                                    .engine = r->asked.one_engine ? NULL : said(r->engine),
-                                                    .claims = said(r->claim),
-                                                    .probe = r->probe,
-                                                    .npy = &r->npy,
-                                                    .n_npy = said(r->npy) != NULL,
-                                                    .op = said(r->op),
-                                                    .folder = said(r->folder),
-                                                    .set = r->fixtures && !r->asked.usual_set ? "all" : NULL,
-                                                    .fixtures = said(r->fixtures)});
-  add_asked(&options, r, repeats, ranks);
   put_variables(r->asked.variables, out);
   fold_put_shell_program(r->program, out);
   fputs(" verify", out);
-  if (options.failed) fputs(" (not enough memory to say more)", out);
-  for (size_t i = 0; i < options.n; i++) {
-    const struct fold_option *option = &options.at[i];
-    fprintf(out, option->value ? " %s " : " %s", option->name);
-    if (option->value) fold_put_shell_word(option->value, out);
-  }
-  fold_options_free(&options);
+  put_guests(r->asked.guests, out);
+  put_selection(r, out);
+  put_asked(r, out);
 }
 
 struct fold_replay fold_replay_of(const struct fold_judgement *j, const char *program, const char *folder) {

@@ -3,7 +3,6 @@
  * so that nothing stays behind, however either process ends.
  */
 #include "run/fresh.h"
-#include "run/job.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,26 +26,32 @@ struct process {
   bool of_guests;   /* whose first results are kept: they tell where the difference is */
 };
 
-/* The child's command line; NULL where memory is short. */
+static void add(const char **argv, size_t *n, const char *name, const char *value) {
+  if (value == NULL) return;
+  argv[(*n)++] = name;
+  argv[(*n)++] = value;
+}
+
+/* The child's command line, to be freed; NULL where memory is short. */
 static const char **command_line(const struct fold_selection *s, const struct process *how, const char *path) {
-  struct fold_options options = {0};
-  if (how->backwards) fold_options_add(&options, "--backwards", NULL);
-  fold_options_add(&options, "--jsonl", path);
-  fold_options_add(&options, "--fresh", how->of_threads ? "threads" : s->probe ? "probed" : "promised");
-  if (s->finite) fold_options_add(&options, "--finite", NULL);
-  if (s->seconds > 0) fold_options_add(&options, "--seconds", s->seconds_text);
-  for (size_t i = 0; i < s->n_guests; i++) fold_options_add(&options, s->guests[i].door->option, s->guests[i].what);
-  fold_options_add_job(
-      &options, &(struct fold_job){.subjects = s->subjects,
-                                   .engine = s->engine < 0 ? NULL : fold_engine_name((enum fold_engine)s->engine),
-                                   .npy = s->npy,
-                                   .n_npy = s->n_npy,
-                                   .op = s->npy_problem->name,
-                                   .folder = s->folder,
-                                   .set = s->set,
-                                   .fixtures = how->fixtures});
-  const char **argv = fold_options_argv(&options, "foldproof", "record");
-  fold_options_free(&options);
+  enum { OTHER_WORDS = 32 };
+  const char **argv = calloc(OTHER_WORDS + 2 * (s->n_guests + s->n_npy), sizeof *argv);
+  size_t n = 0;
+  if (argv == NULL) return NULL;
+  add(argv, &n, "foldproof", "record");
+  if (how->backwards) argv[n++] = "--backwards";
+  if (s->finite) argv[n++] = "--finite";
+  add(argv, &n, "--jsonl", path);
+  add(argv, &n, "--fresh", how->of_threads ? "threads" : s->probe ? "probed" : "promised");
+  add(argv, &n, "--seconds", s->seconds > 0 ? s->seconds_text : NULL);
+  for (size_t i = 0; i < s->n_guests; i++) add(argv, &n, s->guests[i].door->option, s->guests[i].what);
+  add(argv, &n, "--subjects", s->subjects);
+  add(argv, &n, "--engine", s->engine < 0 ? NULL : fold_engine_name((enum fold_engine)s->engine));
+  for (size_t i = 0; i < s->n_npy; i++) add(argv, &n, "--npy", s->npy[i]);
+  add(argv, &n, "--problem", s->n_npy > 0 ? s->npy_problem->name : NULL);
+  add(argv, &n, "--fixture-folder", s->folder);
+  add(argv, &n, "--set", s->set);
+  add(argv, &n, "--fixtures", how->fixtures);
   return argv;
 }
 

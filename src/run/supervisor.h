@@ -1,4 +1,4 @@
-/* supervisor.h: what supervise.c and supervise_words.c share: the supervisor's state, and reading a worker's messages.
+/* supervisor.h: what supervise.c and messages.c share: the supervisor's state, and reading a worker's messages.
  * Private to them. */
 #ifndef FOLD_SUPERVISOR_H
 #define FOLD_SUPERVISOR_H
@@ -64,7 +64,7 @@ struct fold_supervisor {
   char first_unexplained[200]; /* where that was first, and how */
 };
 
-/* supervise_words.c: whether the head of the worker's next message has been read. */
+/* messages.c: whether the head of the worker's next message has been read. */
 bool fold_supervisor_has_message(const struct fold_supervisor *s);
 /* Reads what has arrived; false where nothing more will come. */
 bool fold_supervisor_receive(struct fold_supervisor *s);

@@ -1,4 +1,4 @@
-/* supervise_words.c: reads a worker's messages, checks each, since the worker's memory may be spoilt, and hands it to
+/* messages.c: reads a worker's messages, checks each, since the worker's memory may be spoilt, and hands it to
  * the job's sink. */
 #include <errno.h>
 #include <stdlib.h>

@@ -12,10 +12,8 @@ struct fold_remade {
   struct fold_truths truths;
 };
 
-/* To be freed after a failure too; `c` must outlive it. */
+/* Does nothing if it is that case's already; `c` must outlive it. After a failure there is nothing to free. */
 fold_status fold_remake(struct fold_remade *remade, const struct fold_case *c);
 void fold_remade_free(struct fold_remade *remade);
-/* The same, but does nothing if it is that case's already. */
-fold_status fold_remake_other(struct fold_remade *remade, const struct fold_case *c);
 
 #endif

@@ -1,11 +1,11 @@
 /* remake.c: see remake.h. */
-#include "records/remake.h"
+#include "compare/remake.h"
 
 #include <stdlib.h>
 
 #include "base/hash.h"
 
-fold_status fold_remake(struct fold_remade *r, const struct fold_case *c) {
+static fold_status remake(struct fold_remade *r, const struct fold_case *c) {
   const struct fold_problem *problem = fold_case_problem(c);
   *r = (struct fold_remade){.c = c};
   for (unsigned k = 0; k < problem->inputs; k++) {
@@ -26,10 +26,10 @@ void fold_remade_free(struct fold_remade *r) {
   *r = (struct fold_remade){0};
 }
 
-fold_status fold_remake_other(struct fold_remade *r, const struct fold_case *c) {
+fold_status fold_remake(struct fold_remade *r, const struct fold_case *c) {
   if (r->c == c) return fold_ok();
   fold_remade_free(r);
-  fold_status status = fold_remake(r, c);
+  fold_status status = remake(r, c);
   if (status.code != FOLD_OK) fold_remade_free(r);
   return status;
 }
