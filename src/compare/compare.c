@@ -120,35 +120,11 @@ static int by_key(const void *a, const void *b) {
   return (l->number > r->number) - (l->number < r->number);
 }
 
-/* Sorts a side. Keys are hashes: their highest bits distribute them to many buckets of some ten entries, and each
- * bucket is sorted in the cache. `end` of a bucket is first its start and grows with each entry. */
-static fold_status sort_side(struct fold_side *s) {
-  unsigned bits = 1;
-  while (s->n >> bits > 10) bits++;
-  const size_t buckets = (size_t)1 << bits;
-  size_t *end = calloc(buckets + 1, sizeof *end), from = 0;
-  struct fold_compared *sorted = calloc(s->n + 1, sizeof *sorted);
-  if (!end || !sorted) {
-    free(end);
-    free(sorted);
-    return no_memory();
-  }
-  for (size_t i = 0; i < s->n; i++) end[(s->at[i].key.high64 >> (64 - bits)) + 1]++;
-  for (size_t b = 0; b < buckets; b++) end[b + 1] += end[b];
-  for (size_t i = 0; i < s->n; i++) sorted[end[s->at[i].key.high64 >> (64 - bits)]++] = s->at[i];
-  for (size_t b = 0; b < buckets; from = end[b++]) qsort(sorted + from, end[b] - from, sizeof *sorted, by_key);
-  free(end);
-  free(s->at);
-  s->at = sorted;
-  s->room = s->n + 1;
-  return fold_ok();
-}
-
 static void read_side(struct fold_comparison *c, int k) {
   struct fold_side *s = &c->side[k];
   struct reading reading = {s, c->across};
   s->status = fold_lines_read(s->path, take, &reading, &s->lines);
-  if (s->status.code == FOLD_OK) s->status = sort_side(s);
+  if (s->n) qsort(s->at, s->n, sizeof *s->at, by_key);
 }
 
 /* --- comparing */
