@@ -8,9 +8,9 @@
 #include "ranks/world.h"
 #include "rig/world.h"
 
-struct fold_part fold_rig_part_of(const struct fold_rig_spread *s, unsigned rank) {
+struct fold_rank_part fold_rig_part_of(const struct fold_rig_spread *s, unsigned rank) {
   size_t at = fold_comm_cut(s->cols, s->grain, (int)s->ranks, (int)rank);
-  return (struct fold_part){at, fold_comm_cut(s->cols, s->grain, (int)s->ranks, (int)rank + 1) - at};
+  return (struct fold_rank_part){at, fold_comm_cut(s->cols, s->grain, (int)s->ranks, (int)rank + 1) - at};
 }
 
 static size_t bytes_of(const struct fold_rig *rig, const struct fold_rig_spread *s, unsigned rank) {
@@ -18,7 +18,7 @@ static size_t bytes_of(const struct fold_rig *rig, const struct fold_rig_spread 
 }
 
 static void copy_part(const struct fold_rig *rig, const struct fold_rig_spread *s, unsigned rank, unsigned char *to) {
-  const struct fold_part part = fold_rig_part_of(s, rank);
+  const struct fold_rank_part part = fold_rig_part_of(s, rank);
   size_t size = fold_dtype_size(rig->dtype);
   const unsigned char *from = (const unsigned char *)fold_rig_input(rig) + (s->first + part.at) * size;
   for (size_t r = 0; r < s->rows; r++) memcpy(to + r * part.cols * size, from + r * s->cols * size, part.cols * size);
@@ -34,66 +34,16 @@ static bool same_spread(const struct fold_rig_spread *a, const struct fold_rig_s
          a->ranks == b->ranks;
 }
 
-/* Parts that are sent at once, each to its rank. */
-struct rank_part {
-  unsigned first, n; /* ranks */
+/* The parts of all ranks, as they are sent. */
+struct parts {
   unsigned char *copy;
   struct wire_load *head;
   const void **body;
   size_t *n_bytes;
 };
 
-/* How many bytes are copied at once, unless a single part is longer: a long input has no second copy. */
-enum { COPIED = 1 << 20 };
-
-/* Takes as many parts as may be copied at once. */
-static void choose_ranks(const struct fold_rig *rig, const struct fold_rig_spread *s, struct rank_part *p) {
-  size_t sum = bytes_of(rig, s, p->first);
-  for (p->n = 1; p->first + p->n < s->ranks; p->n++) {
-    sum += bytes_of(rig, s, p->first + p->n);
-    if (sum > COPIED) return;
-  }
-}
-
-static void lay_parts(const struct fold_rig *rig, const struct fold_rig_spread *s, bool looks, struct rank_part *p,
-                      uint64_t *sent) {
-  unsigned char *to = p->copy;
-  for (unsigned i = 0; i < p->n; i++) {
-    const unsigned rank = p->first + i;
-    p->n_bytes[i] = bytes_of(rig, s, rank);
-    p->head[i] = (struct wire_load){.dtype = rig->dtype,
-                                    .shift = (int32_t)rig->in[0].shift,
-                                    .n = s->rows * fold_rig_part_of(s, rank).cols,
-                                    .max_rows = s->rows,
-                                    .looks = looks};
-    p->body[i] = to;
-    copy_part(rig, s, rank, to);
-    sent[rank] = XXH3_64bits(to, p->n_bytes[i]);
-    to += p->n_bytes[i];
-  }
-}
-
-/* before: the hashes that the ranks had. */
-static fold_status send_parts(const struct fold_rig *rig, struct rank_part *p, uint64_t *before) {
-  const struct fold_question question = {.kind = WIRE_LOAD,
-                                         .head = p->head,
-                                         .head_bytes = sizeof *p->head,
-                                         .body = p->body,
-                                         .body_bytes = p->n_bytes,
-                                         .answer_bytes = sizeof *before,
-                                         .each_alone = true,
-                                         .what = "taking its part of the input"};
-  return fold_world_ask(rig->world, p->first, p->n, &question, before);
-}
-
-static fold_status open_rank_part(const struct fold_rig *rig, const struct fold_rig_spread *s, struct rank_part *p) {
-  size_t sum = 0, longest = COPIED;
-  for (unsigned r = 0; r < s->ranks; r++) {
-    const size_t n_bytes = bytes_of(rig, s, r);
-    sum += n_bytes;
-    if (n_bytes > longest) longest = n_bytes;
-  }
-  p->copy = malloc((sum < longest ? sum : longest) + 1);
+static fold_status open_parts(const struct fold_rig *rig, const struct fold_rig_spread *s, struct parts *p) {
+  p->copy = malloc(s->rows * s->cols * fold_dtype_size(rig->dtype) + 1);
   p->head = calloc(s->ranks, sizeof *p->head);
   p->body = calloc(s->ranks, sizeof *p->body);
   p->n_bytes = calloc(s->ranks, sizeof *p->n_bytes);
@@ -101,25 +51,42 @@ static fold_status open_rank_part(const struct fold_rig *rig, const struct fold_
   return fold_error(FOLD_NO_MEMORY, "not enough memory to spread the input");
 }
 
-static void close_rank_part(struct rank_part *p) {
-  free(p->copy);
-  free(p->head);
-  free(p->body);
-  free(p->n_bytes);
+static void lay_parts(const struct fold_rig *rig, const struct fold_rig_spread *s, bool looks, struct parts *p,
+                      uint64_t *sent) {
+  unsigned char *to = p->copy;
+  for (unsigned r = 0; r < s->ranks; r++, to += p->n_bytes[r - 1]) {
+    p->n_bytes[r] = bytes_of(rig, s, r);
+    p->head[r] = (struct wire_load){.dtype = rig->dtype,
+                                    .shift = (int32_t)rig->in[0].shift,
+                                    .n = s->rows * fold_rig_part_of(s, r).cols,
+                                    .max_rows = s->rows,
+                                    .looks = looks};
+    p->body[r] = to;
+    copy_part(rig, s, r, to);
+    sent[r] = XXH3_64bits(to, p->n_bytes[r]);
+  }
 }
 
 /* Sends all parts. If it looks, `before` has the hashes of the parts that the ranks held before, as far as they
  * answered. */
 static fold_status send_all(const struct fold_rig *rig, const struct fold_rig_spread *s, bool looks, uint64_t *sent,
                             uint64_t *before) {
-  struct rank_part p = {.first = 0};
-  fold_status status = open_rank_part(rig, s, &p);
-  for (; p.first < s->ranks && status.code == FOLD_OK; p.first += p.n) {
-    choose_ranks(rig, s, &p);
-    lay_parts(rig, s, looks, &p, sent);
-    status = send_parts(rig, &p, before + p.first);
-  }
-  close_rank_part(&p);
+  struct parts p;
+  fold_status status = open_parts(rig, s, &p);
+  const struct fold_question question = {.kind = WIRE_LOAD,
+                                         .head = p.head,
+                                         .head_bytes = sizeof *p.head,
+                                         .body = p.body,
+                                         .body_bytes = p.n_bytes,
+                                         .answer_bytes = sizeof *before,
+                                         .each_alone = true,
+                                         .what = "taking its part of the input"};
+  if (status.code == FOLD_OK) lay_parts(rig, s, looks, &p, sent);
+  if (status.code == FOLD_OK) status = fold_world_ask(rig->world, 0, s->ranks, &question, before);
+  free(p.copy);
+  free(p.head);
+  free(p.body);
+  free(p.n_bytes);
   return status;
 }
 

@@ -10,10 +10,10 @@
 #include "rig/rig.h"
 
 /* One rank's part of what is spread: columns [at, at + cols) of each row. */
-struct fold_part {
+struct fold_rank_part {
   size_t at, cols;
 };
-struct fold_part fold_rig_part_of(const struct fold_rig_spread *s, unsigned rank);
+struct fold_rank_part fold_rig_part_of(const struct fold_rig_spread *s, unsigned rank);
 
 /* Sees to it that the ranks hold these parts. *kept: what they held before was still as this rig had sent it. */
 fold_status fold_rig_spread_parts(struct fold_rig *rig, const struct fold_rig_spread *s, bool *kept);

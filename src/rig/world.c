@@ -19,7 +19,7 @@ static fold_status run_ranks(const struct fold_rig *rig, const struct fold_rig_s
   struct wire_run *heads = calloc(s->ranks, sizeof *heads);
   if (!heads) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", s->ranks);
   for (unsigned r = 0; r < s->ranks; r++) {
-    const struct fold_part part = fold_rig_part_of(s, r);
+    const struct fold_rank_part part = fold_rig_part_of(s, r);
     heads[r] = (struct wire_run){.op = request->op,
                                  .ranks = s->ranks,
                                  .rows = s->rows,
