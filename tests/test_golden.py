@@ -4,6 +4,7 @@ test_golden.py FOLDPROOF FIXTURES LIBRARY_FOLDER CC [KILLS]. First foldproof's o
 changed is closed anew with the right count and hash, so that the checks behind the closing line are tried too. KILLS: how often --bless is
 killed (8).
 """
+import fcntl
 import json
 import os
 import pathlib
@@ -176,6 +177,9 @@ def check_missing(project):
     assert re.findall("^ONLY IN kept.jsonl: (.*)$", said, re.M) == ["mine/sum on host: normal/f32/sum/1x33/seed1"] and "goldens: 2 held, 1 differ" in said, said
     assert "REMOVED: mine/sum on host: normal/f32/sum/1x33/seed1: " in project.bless(unwilling)
     assert HELD.format(2) in project.check(unwilling, code=0)
+    slow = project.build("slow", FREE, ("static int sum", "#include <unistd.h>\nstatic int sum"), ("(void)context;", "(void)context; sleep(1);"))
+    said = subprocess.run([FOLDPROOF, "record", "--guest", slow, "--golden", "kept.jsonl", "--seconds", "1"], cwd=project.path, capture_output=True, text=True).stdout
+    assert "0 differ or are missing" in said and "goldens: 2 held" not in said, said  # what no time was left for is not missing
     crashes = project.build("crashes", FREE, ("(void)context;", "(void)context; if (call->cols == 257) __builtin_trap();"))
     said = project.check(crashes, "--timeout", "20", code=99)
     assert "goldens: 1 held, 0 differ or are missing, 0 stale, 1 not run here" in said, said
@@ -268,13 +272,25 @@ def check_ranks(project):
 
 
 def check_together(project, free):
-    """Of several that write the file at once each adds its own."""
+    """Of several that write the file at once each adds its own: none reads it before the lock of its folder is free."""
     runs = [project.start(free, "--library", f"libmine {k}") for k in range(4)]
     for one in runs:
         said = one.communicate()[0]
         assert one.returncode == 0 and "3 added" in said, said
     for k in range(4):
         assert HELD.format(3) in project.check(free, "--library", f"libmine {k}", code=0)
+    before = project.kept.read_bytes()
+    project.kept.unlink()
+    folder = os.open(project.path, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    one = project.start(free, "--library", "libmine 4")
+    try:
+        one.wait(timeout=5)
+        raise AssertionError(f"it does not wait: {one.communicate()[0]}")
+    except subprocess.TimeoutExpired:
+        project.kept.write_bytes(before)
+    os.close(folder)
+    assert "3 added" in one.communicate()[0] and len(project.records()) == 15
     project.kept.unlink()
 
 

@@ -87,6 +87,7 @@ fold_status fold_golden_read(struct fold_golden *g) {
 fold_status fold_golden_open(struct fold_golden *g, const struct fold_golden_options *options,
                              const struct fold_registry *registry, const struct fold_selection *selection) {
   *g = (struct fold_golden){.options = options, .registry = registry, .selection = selection, .subject = SIZE_MAX};
+  g->part = selection->seconds > 0;
   if (options->bless) FOLD_TRY(fold_golden_check_process());
   FOLD_TRY(fold_golden_read(g));
   return fold_again_open(&g->again, registry, selection->folder);
@@ -251,7 +252,7 @@ static fold_status check(struct fold_golden *g, const char *records) {
   struct fold_comparison two = {
       .side = {{.path = g->options->path, .name = g->options->path, .takes = is_due, .context = g},
                {.path = records, .name = name}},
-      .ignore = {[FOLD_ONLY_FIRST] = g->recorded, [FOLD_ONLY_SECOND] = true}};
+      .ignore = {[FOLD_ONLY_FIRST] = g->part, [FOLD_ONLY_SECOND] = true}};
   json_t *told = NULL;
   FOLD_TRY(fold_golden_sort_out(g));
   fold_status status = fold_compare(&two);
@@ -259,7 +260,7 @@ static fold_status check(struct fold_golden *g, const char *records) {
   if (status.code == FOLD_OK) fold_compare_text(told, stdout);
   json_decref(told);
   g->held = two.agree;
-  g->differ = two.n[FOLD_CHANGED_RESULTS] + two.n[FOLD_CHANGED_INPUT] + (g->recorded ? 0 : two.n[FOLD_ONLY_FIRST]);
+  g->differ = two.n[FOLD_CHANGED_RESULTS] + two.n[FOLD_CHANGED_INPUT] + two.n[FOLD_ONLY_FIRST];
   fold_comparison_free(&two);
   if (status.code == FOLD_OK) print_stale(g);
   return status;

@@ -43,7 +43,8 @@ struct fold_golden {
   const struct fold_golden_options *options;
   const struct fold_registry *registry;
   const struct fold_selection *selection;
-  bool recorded; /* the results are read from records, which may hold any part of the cases */
+  bool recorded; /* the results are read from records, */
+  bool part;     /* which may lack any case, as a run with --seconds may */
   struct fold_golden_list kept;
   struct fold_golden_list now; /* for --bless, the new goldens; and runs without results, which may be missing */
   struct fold_again again;
