@@ -131,6 +131,18 @@ static inline size_t shell_lines(const char *text) {
   return n;
 }
 
+static inline size_t shell_count(const char *text, const char *word) {
+  size_t n = 0;
+  for (const char *at = text; (at = strstr(at, word)); at++) n++;
+  return n;
+}
+
+static inline void need_mpi(void) {
+#ifndef FOLD_HAVE_MPI
+  cr_skip_test("this build has no MPI");
+#endif
+}
+
 /* The last line of an output, without its newline, which is cut off `text`. */
 static inline const char *shell_last_line(char *text) {
   size_t n = strlen(text);

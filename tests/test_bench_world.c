@@ -12,12 +12,6 @@
 /* Three ranks: the fewest where an order matters. */
 static const char world[] = "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 FOLDPROOF_RANKS=3; ";
 
-static void need_mpi(void) {
-#ifndef FOLD_HAVE_MPI
-  cr_skip_test("this build has no MPI");
-#endif
-}
-
 Test(bench_world, a_figure_that_cannot_be_is_told_and_exits_1) {
   static const struct {
     const char *subject, *options, *says;
@@ -151,12 +145,6 @@ Test(bench_world, another_nan_is_the_same_result) {
   cr_expect(strstr(s->out, "ranks agreed in 2, repeats in 2\n"), "%s", s->out);
 }
 
-static size_t count_lines(const char *text, const char *with) {
-  size_t n = 0;
-  for (const char *at = text; (at = strstr(at, with)); at++) n++;
-  return n;
-}
-
 Test(bench_world, records_have_what_the_table_has) {
   SHELL(s);
   need_mpi();
@@ -169,12 +157,12 @@ Test(bench_world, records_have_what_the_table_has) {
   cr_expect(s->code == 0 || s->code == 1 || s->code == 77, "%s%s", s->out, s->err);
   cr_expect(strlen(s->err) < sizeof s->err - 1, "more records than are looked at");
   cr_expect(strstr(s->out, "Setting ring,") && strstr(s->out, "Setting recursive doubling,"), "%s", s->out);
-  size_t sums_there = count_lines(s->err, "\"type\":\"scaling\""), held = count_lines(s->err, "\"verdict\":\"held\"");
-  size_t messages = count_lines(s->err, "\"type\":\"allreduce\"");
+  size_t sums_there = shell_count(s->err, "\"type\":\"scaling\""), held = shell_count(s->err, "\"verdict\":\"held\"");
+  size_t messages = shell_count(s->err, "\"type\":\"allreduce\"");
   cr_expect(sums_there > 0 && sums_there % 4 == 0, "%zu of strong and weak, one and three ranks", sums_there);
   cr_expect(messages >= 3 * 2, "%zu messages", messages);
   cr_expect_eq(held, sums_there + messages, "%s", s->out);
-  cr_expect_eq(count_lines(s->err, "\"noisy\":true"), count_lines(s->out, ", too noisy: "), "%s", s->out);
+  cr_expect_eq(shell_count(s->err, "\"noisy\":true"), shell_count(s->out, ", too noisy: "), "%s", s->out);
   cr_expect(strstr(s->out, "; nearest cache: ") == NULL && strstr(s->out, "link: unknown, and not checked"), "%s",
             s->out);
   cr_expect(strstr(s->out, "each setting of the library has a world of its own"), "%s", s->out);
@@ -251,7 +239,7 @@ Test(bench_world, messages_are_probed_under_each_setting) {
   cr_expect(strstr(s->out, "collective/canonical: 9 messages, 1 letter; ranks agreed in 9, repeats in 9\n"), "%s",
             s->out);
   cr_expect(!strstr(s->out, "mpi/allreduce: 9 messages, 1 letter"), "three orders that are one: %s", s->out);
-  cr_expect_eq(count_lines(s->err, "\"type\":\"messages\""), 18, "%s", s->err);
+  cr_expect_eq(shell_count(s->err, "\"type\":\"messages\""), 18, "%s", s->err);
   shell_run(s, "$F report m.jsonl -o m.html && grep -c '<td>basic linear</td><td>[A-Z]</td>' m.html");
   EXPECT_CODE(s, 0);
   cr_expect_str_eq(s->out, "2\n", "one row for the library, one for ours");

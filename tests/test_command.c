@@ -92,13 +92,6 @@ Test(command, list_names_every_row_of_every_table) {
   expect_listed(s, "fixtures", "normal/f32/sum/1x33/seed1");
 }
 
-/* How often a list has this text. */
-static size_t count_listed(const struct shell *s, const char *text) {
-  size_t n = 0;
-  for (const char *at = s->out; (at = strstr(at, text)); at++) n++;
-  return n;
-}
-
 Test(command, list_leaves_out_what_the_options_leave_out) {
   static const struct {
     const char *asked, *has, *lacks;
@@ -119,7 +112,7 @@ Test(command, list_leaves_out_what_the_options_leave_out) {
     EXPECT_CODE(s, 0);
     for (int other = 0; other < FOLD_ENGINES; other++) {
       snprintf(column, sizeof column, "  %s  ", fold_engine_name((enum fold_engine)other));
-      listed += count_listed(s, column);
+      listed += shell_count(s->out, column);
     }
     for (size_t i = 0; i < n; i++) {
       if ((int)subjects[i].engine != e) continue;

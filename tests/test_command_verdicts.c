@@ -12,12 +12,6 @@
 #define ABSENT "env -u FOLDPROOF_REQUIRE_GPUS CUDA_VISIBLE_DEVICES= $F "
 #define ABSENT_SELECT "--guest " ABSENT_GUEST " --fixtures 'normal/f32/sum/1*,normal/f64/sum/257x*'"
 
-static size_t count(const char *text, const char *word) {
-  size_t n = 0;
-  for (const char *at = text; (at = strstr(at, word)); at++) n++;
-  return n;
-}
-
 Test(command_verdicts, a_result_of_another_dtype_than_its_terms_is_told_in_it) {
   SHELL(s);
   shell_run(
@@ -27,8 +21,8 @@ Test(command_verdicts, a_result_of_another_dtype_than_its_terms_is_told_in_it) {
   shell_run(s, "grep -c '\"dtype\":\"f16\",\"result_dtype\":\"f32\"' r; grep -c '\"got\":\"0x4158c000\"' r");
   cr_expect_str_eq(s->out, "1\n1\n");
   shell_run(s, "$F list --long --subjects host/sequential_f32,host/sequential_narrow,host/sequential");
-  cr_expect_eq(count(s->out, "; result f32; order"), 1, "%s", s->out);
-  cr_expect_eq(count(s->out, "; accumulator the terms' own; order"), 1, "%s", s->out);
+  cr_expect_eq(shell_count(s->out, "; result f32; order"), 1, "%s", s->out);
+  cr_expect_eq(shell_count(s->out, "; accumulator the terms' own; order"), 1, "%s", s->out);
 }
 
 Test(command_verdicts, a_refutation_is_on_both_streams_and_once_where_they_are_one) {
@@ -37,17 +31,18 @@ Test(command_verdicts, a_refutation_is_on_both_streams_and_once_where_they_are_o
   EXPECT_CODE(s, 1);
   const char *const streams[] = {s->out, s->err};
   for (int i = 0; i < 2; i++) {
-    cr_expect_eq(count(streams[i], "REFUTED: mutant/threads on host violates launch_invariant: "), 1, "%s", streams[i]);
-    cr_expect_eq(count(streams[i], "\n  reproduce: "), 1, "%s", streams[i]);
+    cr_expect_eq(shell_count(streams[i], "REFUTED: mutant/threads on host violates launch_invariant: "), 1, "%s",
+                 streams[i]);
+    cr_expect_eq(shell_count(streams[i], "\n  reproduce: "), 1, "%s", streams[i]);
   }
   shell_run(s, "$M verify --subjects mutant/threads --fixtures normal/f32/sum/1x1023/seed1 2>&1");
-  cr_expect_eq(count(s->out, "REFUTED: "), 1, "%s", s->out);
+  cr_expect_eq(shell_count(s->out, "REFUTED: "), 1, "%s", s->out);
   shell_run(s, "$M verify --subjects mutant/threads --fixtures normal/f32/sum/1x1023/seed1 2>&1 | cat");
-  cr_expect_eq(count(s->out, "REFUTED: "), 1, "%s", s->out);
+  cr_expect_eq(shell_count(s->out, "REFUTED: "), 1, "%s", s->out);
   /* As a job does that keeps one line. */
   shell_run(s, "$M verify --subjects mutant/threads --fixtures normal/f32/sum/1x1023/seed1 | tail -n 1");
   cr_expect_eq(shell_lines(s->out), 1, "%s", s->out);
-  cr_expect_eq(count(s->err, "REFUTED: "), 1, "%s", s->err);
+  cr_expect_eq(shell_count(s->err, "REFUTED: "), 1, "%s", s->err);
   shell_run(s, "$M verify --subjects mutant/threads --fixtures normal/f32/sum/1x1023/seed1 2>/dev/null >/dev/null");
   EXPECT_CODE(s, 1);
 }
@@ -58,12 +53,12 @@ Test(command_verdicts, quiet_is_the_last_line_and_what_is_refuted_on_the_error_s
   EXPECT_CODE(s, 1);
   cr_expect_eq(shell_lines(s->out), 1, "%s", s->out);
   cr_expect(!strstr(s->out, "REFUTED") && strstr(s->out, " refuted, "), "%s", s->out);
-  cr_expect(count(s->err, "REFUTED: ") == 1, "%s", s->err);
+  cr_expect(shell_count(s->err, "REFUTED: ") == 1, "%s", s->err);
   char *last = strdup(s->out);
   cr_expect(strstr(shell_last_line(last), " held, ") != NULL, "%s", s->out);
   free(last);
   shell_run(s, "$M verify -q --subjects mutant/threads " MANY " 2>&1");
-  cr_expect_eq(count(s->out, "REFUTED: "), 1, "%s", s->out);
+  cr_expect_eq(shell_count(s->out, "REFUTED: "), 1, "%s", s->out);
 }
 
 /* The counts over all subjects are those of the table's rows, and of the closing line. */
@@ -96,17 +91,17 @@ Test(command_verdicts, a_subject_is_refuted_once_by_its_smallest_case_with_what_
   cr_expect(sscanf(also, "\n  also refuted: launch_invariant (%zu more cases)\n", &more) == 1 &&
                 sscanf(closing, " held, %zu refuted", &all) == 1 && more + 1 == all && all > 10,
             "%s", s->out);
-  cr_expect_eq(count(s->out, "REFUTED: "), 1, "%s", s->out);
+  cr_expect_eq(shell_count(s->out, "REFUTED: "), 1, "%s", s->out);
   shell_run(s, "$M verify --subjects mutant/twice --fixtures 'normal/f32/sum/1x2*' 2>/dev/null");
   const char *said = strstr(s->out, "REFUTED: mutant/twice on host violates bounded: normal/f32/sum/1x2/seed1\n");
   const char *reason = said ? strstr(said, "\n  no order rounds on the way") : NULL,
              *row = reason ? strstr(reason, "\n  row 0: got 0x") : NULL;
   const char *rest = row ? strstr(row, "\n  also refuted: bounded (") : NULL;
   cr_expect(rest && strstr(rest, " more cases), replays (") && strstr(rest, " cases)\n  reproduce: "), "%s", s->out);
-  cr_expect_eq(count(s->out, "REFUTED: "), 1, "%s", s->out);
+  cr_expect_eq(shell_count(s->out, "REFUTED: "), 1, "%s", s->out);
   shell_run(s, "$M verify -v --subjects mutant/twice --fixtures 'normal/f32/sum/1x2*' 2>/dev/null");
-  cr_expect(count(s->out, "REFUTED: ") == 2 && strstr(s->out, "REFUTED: mutant/twice on host violates replays: "), "%s",
-            s->out);
+  cr_expect(shell_count(s->out, "REFUTED: ") == 2 && strstr(s->out, "REFUTED: mutant/twice on host violates replays: "),
+            "%s", s->out);
 }
 
 Test(command_verdicts, after_ten_refuted_subjects_the_others_are_counted) {
@@ -116,9 +111,9 @@ Test(command_verdicts, after_ten_refuted_subjects_the_others_are_counted) {
   const char *rest = strstr(s->out, "\nand ");
   cr_assert(rest, "%s", s->out);
   cr_expect(sscanf(rest, "\nand %zu more: --jsonl keeps all\n", &more) == 1 && more > 0, "%s", rest);
-  const size_t shown = count(s->out, "REFUTED: ") + count(s->out, "BROKEN: ");
+  const size_t shown = shell_count(s->out, "REFUTED: ") + shell_count(s->out, "BROKEN: ");
   cr_expect_eq(shown, 10, "%s", s->out);
-  cr_expect_eq(count(s->out, "\n  reproduce: "), 10);
+  cr_expect_eq(shell_count(s->out, "\n  reproduce: "), 10);
 }
 
 /* What broke is not refuted, and its line says nothing of a claim. */
@@ -186,7 +181,8 @@ Test(command_verdicts, distances_and_errors_are_told_where_they_say_something) {
       {FOLD_F32, 0x80000003, 0, NAN, 2, "\n  2 times the bound\n", "apart"},
       {FOLD_F32, 0x7f800000, 0x7f7fffff, INFINITY, NAN, ")\n", "ulps"},
       {FOLD_F32, 0x7fc00000, 0x3f800000, NAN, NAN, ")\n", "apart"},
-      {FOLD_F64, 0x3ff0000000000000, 0, INFINITY, 3, "\n  an error larger than the exact result, 3 times the bound\n", "apart"},
+      {FOLD_F64, 0x3ff0000000000000, 0, INFINITY, 3, "\n  an error larger than the exact result, 3 times the bound\n",
+       "apart"},
       {FOLD_F32, 0x3f800000, 0x33800000, 1e9, 3, ", an error larger than the exact result", "ulps"},
       {FOLD_F32, 0x3f800001, 0x3f800000, 1, 1.00000003, ", 1+3e-08 times the bound", ", 1 times"},
       {FOLD_F32, 0x3f800001, 0x3f800000, 1, 1571.6, ", 1572 times the bound\n", "e+"},
@@ -205,10 +201,14 @@ Test(command_verdicts, the_distance_of_two_results_is_told_where_it_says_how_nea
     uint64_t a, b;
     const char *begins;
   } rows[] = {
-      {0x3f800000, 0x3f800003, "3 floats apart; errors "}, {0x00000001, 0x00000002, "1 float apart; errors "},
-      {0xbf800000, 0xbf800002, "2 floats apart; errors "}, {0, 0x80000000, "the other zero; errors "},
-      {0, 0x3f800000, "errors "},                          {0x80000001, 0, "errors "},
-      {0x3f800000, 0xbf800000, "errors "},                 {0x7f7fffff, 0x7f800000, "errors "},
+      {0x3f800000, 0x3f800003, "3 floats apart; errors "},
+      {0x00000001, 0x00000002, "1 float apart; errors "},
+      {0xbf800000, 0xbf800002, "2 floats apart; errors "},
+      {0, 0x80000000, "the other zero; errors "},
+      {0, 0x3f800000, "errors "},
+      {0x80000001, 0, "errors "},
+      {0x3f800000, 0xbf800000, "errors "},
+      {0x7f7fffff, 0x7f800000, "errors "},
       {0x7fc00000, 0x3f800000, "errors "},
   };
   const float terms[] = {1, 2};
@@ -299,8 +299,7 @@ Test(command_verdicts, what_held_on_idle_inputs_alone_is_said_and_strict_refuses
   cr_expect(strstr(s->out, "  run_to_run                   2       0       0       2 "), "%s", s->out);
   cr_expect(strstr(s->out, "\n    order-insensitive inputs only\n"), "%s", s->out);
   cr_expect(strstr(s->out, "  stays_in_bounds              2       0       0       - "), "%s", s->out);
-  cr_expect(strstr(s->out, "\nabout order: 13 of 13 that held are on order-insensitive inputs\n"), "%s",
-            s->out);
+  cr_expect(strstr(s->out, "\nabout order: 13 of 13 that held are on order-insensitive inputs\n"), "%s", s->out);
   cr_expect(strstr(s->out, "\n7 claims about order held on order-insensitive inputs only: "), "%s", s->out);
   shell_run(s,
             "grep -c '\"telling\":false' r.jsonl; grep -c '\"telling\":true' r.jsonl; grep -c '\"telling\"' r.jsonl");

@@ -208,23 +208,17 @@ Test(fixture_fill, each_input_of_a_dot_product_is_filled) {
   fold_cases_free(&cases);
 }
 
-static fold_status count_up(void *context, uint64_t first, size_t n, void *out) {
-  (void)context;
-  for (size_t i = 0; i < n; i++) ((float *)out)[i] = (float)(first + i);
-  return fold_ok();
-}
-
 Test(fixture_fill, the_rows_of_an_array_are_shared_among_inputs) {
   SCRATCH(s);
   const char *path = scratch_path(&s, "xy.npy");
   struct fold_cases cases = {0};
   float got[2][6];
-  cr_assert_eq(fold_npy_write(path, FOLD_F32, 4, 3, false, count_up, NULL).code, FOLD_OK);
+  cr_assert_eq(fold_npy_write(path, FOLD_F32, 4, 3, false, fill_count, NULL).code, FOLD_OK);
   fold_status status = fold_cases_add_npy(path, fold_problem(FOLD_DOT), 0, &cases);
   cr_assert(status.code == FOLD_OK && cases.at[0].rows == 2 && cases.at[0].cols == 3, "%s", status.text);
   for (unsigned k = 0; k < 2; k++) cr_assert_eq(fold_case_fill(&cases.at[0], k, got[k], 1).code, FOLD_OK);
   for (int i = 0; i < 6; i++) cr_expect(got[0][i] == (float)i && got[1][i] == (float)(6 + i));
-  cr_assert_eq(fold_npy_write(path, FOLD_F32, 3, 3, false, count_up, NULL).code, FOLD_OK);
+  cr_assert_eq(fold_npy_write(path, FOLD_F32, 3, 3, false, fill_count, NULL).code, FOLD_OK);
   cr_expect_eq(fold_case_fill(&cases.at[0], 1, got[1], 1).code, FOLD_BAD_INPUT);
   fold_cases_free(&cases);
   cr_expect_eq(fold_cases_add_npy(path, fold_problem(FOLD_DOT), 0, &cases).code, FOLD_BAD_INPUT);

@@ -222,12 +222,6 @@ Test(study_worlds, worlds_are_those_that_there_are_ranks_for) {
 
 static const char world[] = "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 FOLDPROOF_RANKS=4; ";
 
-static void need_mpi(void) {
-#ifndef FOLD_HAVE_MPI
-  cr_skip_test("this build has no MPI");
-#endif
-}
-
 /* The line of that many ranks, of a table with one subject. */
 static const char *line_of(const char *out, const char *subject, unsigned ranks, char text[400]) {
   char name[60];
@@ -295,12 +289,6 @@ Test(study_worlds, a_promise_that_is_not_kept_exits_1) {
   }
 }
 
-static size_t count(const char *text, const char *with) {
-  size_t n = 0;
-  for (const char *at = text; (at = strstr(at, with)); at++) n++;
-  return n;
-}
-
 /* Ours keep what they promise; the library's different bits are a finding. What the table says, records and the page say.
  * */
 Test(study_worlds, the_subjects_are_validated_and_recorded) {
@@ -337,7 +325,7 @@ Test(study_worlds, a_refuted_record_is_told_in_every_report) {
             "$F report p.jsonl -o p.html; $F report p.jsonl --format markdown; grep -c '<li><b>played/world_shows: "
             "' p.html; grep -c 'class=\"bad\"' p.html");
   cr_expect(strstr(s->out, "## foldproof: 4 distributed sums (2 held, 2 refuted)\n"), "%s", s->out);
-  cr_expect_eq(count(s->out, "* **played/world"), 2, "%s", s->out);
+  cr_expect_eq(shell_count(s->out, "* **played/world"), 2, "%s", s->out);
   cr_expect(strstr(s->out, "\n2\n2\n"), "%s", s->out);
 }
 

@@ -18,12 +18,6 @@ static void expect_text(const struct shell *s, const char *text) {
   cr_expect(strstr(s->out, text) || strstr(s->err, text), "%s: no '%s' in %s%s", s->ran, text, s->out, s->err);
 }
 
-static size_t count(const char *text, const char *what) {
-  size_t n = 0;
-  for (const char *at = text; (at = strstr(at, what)); at += strlen(what)) n++;
-  return n;
-}
-
 /* The counts of a subject's claim: "  claim   held refuted skipped", with notes in the next line. */
 static void expect_row(const struct shell *s, const char *subject, const char *claim, size_t held, size_t broken) {
   char heading[100], note[40];
@@ -98,9 +92,9 @@ Test(supervise, the_replay_of_a_run_that_ends_in_a_judge_ends_in_it_again) {
   SHELL(s);
   shell_run(s, "$M verify -v --subjects fatal/crashes_by_threads " CASES " | tee out.txt");
   expect_text(s, ", in a run for launch_invariant: ");
-  cr_expect_eq(count(s->out, "BROKEN: "), 1, "%s", s->out);
-  cr_expect_eq(count(s->out, "\n  also broken: launch_invariant (2 more cases)\n"), 1, "%s", s->out);
-  cr_expect_eq(count(s->out, "--claims 'launch_invariant'"), 1, "%s", s->out);
+  cr_expect_eq(shell_count(s->out, "BROKEN: "), 1, "%s", s->out);
+  cr_expect_eq(shell_count(s->out, "\n  also broken: launch_invariant (2 more cases)\n"), 1, "%s", s->out);
+  cr_expect_eq(shell_count(s->out, "--claims 'launch_invariant'"), 1, "%s", s->out);
   shell_run(s, "eval \"" REPLAY " -v\"");
   EXPECT_CODE(s, 99);
   expect_row(s, "fatal/crashes_by_threads", "launch_invariant", 0, 1);
@@ -146,7 +140,7 @@ Test(supervise, a_signal_ends_a_run_that_hangs) {
     EXPECT_CODE(s, 99);
     expect_row(s, "host/sequential", "bounded", 1, 0);
     expect_text(s, "interrupted: ");
-    cr_expect(count(s->out, "BROKEN") == 0, "nobody is to blame: %s", s->out);
+    cr_expect(shell_count(s->out, "BROKEN") == 0, "nobody is to blame: %s", s->out);
   }
 }
 
