@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "guest/guest.h"
+#include "process/watch.h"
 #include "rig/fp_state.h"
 #include "rig/late_writes.h"
 #include "rig/rig.h"
-#include "rig/watch.h"
 
 enum { ROWS = 3, COLS = 5, TRIES = 20 };
 

@@ -41,6 +41,10 @@ fold_status fold_error(enum fold_code code, const char *format, ...) {
   return status;
 }
 
+fold_status fold_system_failed(const char *what) {
+  return fold_error(FOLD_ENVIRONMENT, "%s: %s", what, strerror(errno));
+}
+
 fold_status fold_within(fold_status status, const char *format, ...) {
   if (status.code == FOLD_OK) return status;
   fold_status outer = {.code = status.code};

@@ -85,6 +85,8 @@ fold_status fold_error(enum fold_code code, const char *format, ...) __attribute
 /* The same status with "context: " in front of its text; an OK status stays as it is. */
 fold_status fold_within(fold_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int fold_exit_code(enum fold_code code);
+/* ENVIRONMENT: what failed, and why by errno. */
+fold_status fold_system_failed(const char *what);
 /* Why a file can't be written, by errno: ENVIRONMENT if the disk is full or fails, the output is closed, or no descriptor is
  * left; NO_MEMORY; else BAD_INPUT, because the user named a file that can't be written. */
 enum fold_code fold_write_code(int error);

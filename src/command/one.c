@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "model/setting.h"
+#include "process/watch.h"
 #include "rig/fp_state.h"
-#include "run/patience.h"
 
 enum { ENGINE = 0x100, GUEST, EXEC };
 
@@ -104,7 +104,7 @@ static _Noreturn void work_apart(const char *program, struct desk *desk, fold_on
 
 /* Waits for the end of the process, and kills it if one run takes too long. */
 static int await(pid_t child, struct desk *desk, unsigned seconds, bool *hung) {
-  struct fold_patience patience = {.seconds = seconds};
+  struct fold_timeout patience = {.seconds = seconds};
   int how = 0;
   useconds_t pause = 200;
   *hung = false;

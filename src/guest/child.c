@@ -14,7 +14,7 @@
 
 #include "base/line.h"
 #include "base/text.h"
-#include "guest/guard.h"
+#include "process/guard.h"
 #include "rig/process_state.h"
 
 enum { LONGEST_ANSWER = 16 << 20 };
@@ -67,7 +67,7 @@ static void put_away(struct fold_program *p) {
 static void become(const char *command, int in, int out, int errors) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setpgid(0, 0);
-  fold_guest_guard_group(getpid());
+  fold_guard_group(getpid());
   if (in < 0) in = open("/dev/null", O_RDONLY | O_CLOEXEC); /* our own input is not for it */
   dup2(in, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);

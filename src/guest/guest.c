@@ -1,6 +1,5 @@
 /* guest.c: asks guests for their tables, each in a process that may crash by it, and makes the registry of all
  * subjects. */
-#include "guest/guard.h"
 #include "guest/guest.h"
 
 #include <errno.h>
@@ -14,9 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/orphans.h"
 #include "base/text.h"
 #include "model/setting.h"
+#include "process/guard.h"
+#include "process/reaper.h"
 #include "rig/fp_state.h"
 
 enum { LONGEST_TABLE = 16 << 20 };
@@ -85,8 +85,8 @@ static fold_status ask(const struct fold_guest *guest, char **json) {
   /* mmap, because malloc may fill what it allocates (fresh_environment.c), and most of this is never touched. */
   char *text = mmap(NULL, LONGEST_TABLE + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (text == MAP_FAILED) return fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
-  struct fold_orphans orphans; /* for processes that the guest starts on loading */
-  fold_orphans_adopt(&orphans);
+  struct fold_reaper orphans; /* for processes that the guest starts on loading */
+  fold_reaper_begin(&orphans);
   const pid_t parent = getpid(), child = pipe(ends) == 0 ? fold_fork() : -1;
   if (child < 0) {
     munmap(text, LONGEST_TABLE + 1);
@@ -104,7 +104,7 @@ static fold_status ask(const struct fold_guest *guest, char **json) {
   close(ends[0]);
   if (!heard) kill(child, SIGKILL);
   while (waitpid(child, &how, 0) < 0 && errno == EINTR) continue;
-  fold_orphans_end(&orphans, 0);
+  fold_reaper_end(&orphans, 0);
   text[n] = '\0';
   fold_status status = fold_ok();
   if (interrupted)
@@ -213,6 +213,16 @@ static fold_status load(const struct fold_guest *guest, const struct fold_wants 
   return status;
 }
 
+/* The guests that are loaded; the guard's process has a copy. */
+static const struct fold_guest *loaded;
+static size_t n_loaded;
+
+/* Removes what the guests' doors have opened. */
+static void remove_all(void) {
+  for (size_t i = 0; i < n_loaded; i++)
+    if (loaded[i].door->remove) loaded[i].door->remove();
+}
+
 /* Starts the guard before any guest is asked, so that what a guest starts is ended. Guests in this process belong to
  * their caller. */
 static fold_status prepare(const struct fold_guest *guests, size_t n) {
@@ -222,7 +232,9 @@ static fold_status prepare(const struct fold_guest *guests, size_t n) {
     if (guests[i].door->open) FOLD_TRY(guests[i].door->open());
     apart |= !guests[i].door->here;
   }
-  return apart ? fold_guest_guard(guests, n) : fold_ok();
+  loaded = guests;
+  n_loaded = n;
+  return apart ? fold_guard_begin(remove_all) : fold_ok();
 }
 
 const char *fold_guest_problem(const struct fold_subject *subject, const struct fold_call *call) {
@@ -232,7 +244,7 @@ const char *fold_guest_problem(const struct fold_subject *subject, const struct 
 
 void fold_guests_unload(struct fold_registry *all) {
   struct fold_subject *subjects = (struct fold_subject *)(uintptr_t)all->subjects;
-  fold_guest_guard_end();
+  fold_guard_end();
   fold_guest_rows_put_away(subjects, all->n);
   free(subjects);
   *all = (struct fold_registry){0};

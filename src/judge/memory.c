@@ -3,8 +3,8 @@
  */
 #include <stdio.h>
 
-#include "base/orphans.h"
 #include "judge/judge.h"
+#include "process/proc.h"
 
 /* Says for which claim the run was made that showed it; "" for the base run. */
 static const char *elsewhere(const struct fold_logged *run, char text[60]) {

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "process/proc.h"
+
 static struct fold_world_call *last_call(const struct fold_rank *rank) {
   return rank->n_calls ? &((struct fold_rank *)(uintptr_t)rank)->calls[rank->n_calls - 1] : NULL;
 }
@@ -59,13 +61,11 @@ fold_status fold_world_fail(struct fold_world *w, enum fold_code code, const cha
 
 /* Whether a rank of this machine is stopped, as by SIGSTOP: from outside, the ranks that wait for it look the same. */
 static bool is_stopped(const struct fold_rank *rank) {
-  char host[sizeof rank->hello.host] = "", path[40], line[512];
+  char host[sizeof rank->hello.host] = "";
+  struct fold_proc found;
   gethostname(host, sizeof host - 1);
-  snprintf(path, sizeof path, "/proc/%lld/stat", (long long)rank->hello.pid);
-  FILE *file = strcmp(host, rank->hello.host) == 0 ? fopen(path, "re") : NULL;
-  const char *name_end = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
-  if (file) fclose(file);
-  return name_end && (name_end[2] == 'T' || name_end[2] == 't');
+  return strcmp(host, rank->hello.host) == 0 && fold_proc_read((pid_t)rank->hello.pid, &found) &&
+         (found.state == 'T' || found.state == 't');
 }
 
 /* The size of the world in messages. A question to n ranks is about a world of n; but a single rank may be asked alone,

@@ -69,7 +69,7 @@ static void guard(struct fold_world *w, const char *const *argv, int harness_pip
   _exit(0);
 }
 
-fold_status fold_guard_start(struct fold_world *w, const char *const *argv, int *error) {
+fold_status fold_world_guard(struct fold_world *w, const char *const *argv, int *error) {
   int harness_pipe[2] = {-1, -1}, failure[2] = {-1, -1};
   *error = 0;
   fold_status status = fold_ok();

@@ -29,10 +29,6 @@ struct connection {
   } said;
 };
 
-static fold_status system_failed(const char *what) {
-  return fold_error(FOLD_ENVIRONMENT, "%s: %s", what, strerror(errno));
-}
-
 fold_status fold_listener_open(struct fold_listener *listener) {
   const char *address = getenv("FOLDPROOF_ADDRESS");
   struct sockaddr_in at = {.sin_family = AF_INET};
@@ -41,14 +37,14 @@ fold_status fold_listener_open(struct fold_listener *listener) {
   if (inet_pton(AF_INET, address, &at.sin_addr) != 1)
     return fold_error(FOLD_BAD_INPUT, "FOLDPROOF_ADDRESS=%.60s: not an IPv4 address", address);
   listener->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (listener->fd < 0) return system_failed("a socket for the ranks");
+  if (listener->fd < 0) return fold_system_failed("a socket for the ranks");
   if (bind(listener->fd, (struct sockaddr *)&at, size))
     return fold_error(FOLD_ENVIRONMENT, "FOLDPROOF_ADDRESS=%s: %s: it must be an address of this machine", address,
                       strerror(errno));
   if (listen(listener->fd, MOST_BACKLOG) || getsockname(listener->fd, (struct sockaddr *)&at, &size))
-    return system_failed("a socket for the ranks");
+    return fold_system_failed("a socket for the ranks");
   if (getrandom(&listener->secret, sizeof listener->secret, 0) != sizeof listener->secret)
-    return system_failed("getrandom");
+    return fold_system_failed("getrandom");
   snprintf(listener->address, sizeof listener->address, "%s:%u", address, ntohs(at.sin_port));
   return fold_ok();
 }

@@ -38,10 +38,6 @@ static fold_status choose_ranks(struct fold_world *w) {
   return fold_setting_number(FOLD_SETTING_RANKS, 8, &w->ranks);
 }
 
-static fold_status system_failed(const char *what) {
-  return fold_error(FOLD_ENVIRONMENT, "%s: %s", what, strerror(errno));
-}
-
 /* The words of the ranks' command line. */
 struct words {
   char program[4096], secret[32], ranks[16];
@@ -58,7 +54,7 @@ static fold_status choose_words(struct fold_world *w, const struct fold_listener
     snprintf(words->program, sizeof words->program, "%s", program);
   } else {
     ssize_t n = readlink("/proc/self/exe", words->program, sizeof words->program - 1);
-    if (n < 0) return system_failed("/proc/self/exe");
+    if (n < 0) return fold_system_failed("/proc/self/exe");
     words->program[n] = '\0';
   }
   if (stat(words->program, &w->program)) stat("/proc/self/exe", &w->program); /* a path of other machines */
@@ -119,7 +115,7 @@ static fold_status open_output(struct fold_world *w) {
   w->output =
       kept ? open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : memfd_create("foldproof-ranks", MFD_CLOEXEC);
   if (w->output < 0 && kept) return fold_error(FOLD_BAD_INPUT, "FOLDPROOF_OUTPUT=%.120s: %s", path, strerror(errno));
-  if (w->output < 0) return system_failed("room for what ranks print");
+  if (w->output < 0) return fold_system_failed("room for what ranks print");
   w->output_at = lseek(w->output, 0, SEEK_END);
   return fold_ok();
 }
@@ -141,7 +137,7 @@ static fold_status start_launcher(struct fold_world *w, const struct words *word
   if (status.code == FOLD_OK) status = open_output(w);
   if (status.code == FOLD_OK) snprintf(w->secret, sizeof w->secret, "%s", words->secret);
   hasten_daemons();
-  if (status.code == FOLD_OK) status = fold_guard_start(w, argv, &error);
+  if (status.code == FOLD_OK) status = fold_world_guard(w, argv, &error);
   /* If the default mpirun is missing, the engine is skipped; if a launcher was asked for by name, its absence is an
    * error. */
   if (status.code == FOLD_OK && error)

@@ -58,7 +58,7 @@ fold_status fold_listener_open(struct fold_listener *listener);
 fold_status fold_listener_admit_all(struct fold_world *world, struct fold_listener *listener, double end);
 
 /* ranks/guard.c: starts the launcher behind a guard. `error` receives errno if the launcher can't be started. */
-fold_status fold_guard_start(struct fold_world *world, const char *const *argv, int *error);
+fold_status fold_world_guard(struct fold_world *world, const char *const *argv, int *error);
 
 /* ranks/blame.c: makes the world a failed one with this status, and ends its ranks. The blame_* functions do so for the
  * question `what` to ranks first .. first + n - 1, when one of these is late, is gone, or its machine is. */

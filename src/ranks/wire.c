@@ -61,17 +61,6 @@ static enum fold_wire of_error(void) {
   return errno == ETIMEDOUT || errno == EHOSTUNREACH || errno == ENETUNREACH ? FOLD_WIRE_CUT : FOLD_WIRE_GONE;
 }
 
-struct fold_limit fold_limit_until(double end) {
-  return (struct fold_limit){.end = end, .seen = fold_now()};
-}
-
-double fold_limit_left(struct fold_limit *limit) {
-  double now = fold_now(), missed = now - limit->seen;
-  if (missed > 1) limit->end += missed;
-  limit->seen = now;
-  return limit->end - now;
-}
-
 /* Waits until the socket can go on. A stopped process does not close its sockets, so only the time limit ends this. */
 static enum fold_wire wait_for(int fd, short events, struct fold_limit *limit) {
   for (;;) {

@@ -10,6 +10,7 @@
 #include "kernels/collective/comm.h"
 #include "model/subject.h"
 #include "model/traces.h"
+#include "process/limit.h"
 
 #define FOLD_WIRE_PROTOCOL 8
 #define FOLD_WIRE_NAME 96
@@ -101,17 +102,6 @@ void fold_wire_tend(int fd);
 int fold_wire_connect(const char *where);
 /* Whether the other machine left the last probes, or what was last sent, unanswered. */
 bool fold_wire_is_cut(int fd);
-
-/* When a wait ends. If this process itself was stopped for a while, with its container or its machine, the others are
- * not to blame. So the remaining time is read more than once a second, and a longer gap between two readings is added
- * to the limit.
- */
-struct fold_limit {
-  double end, seen; /* times of fold_now */
-};
-struct fold_limit fold_limit_until(double end);
-/* Seconds that are left; 0 or less: the time is over. */
-double fold_limit_left(struct fold_limit *limit);
 
 /* Sends a whole message, or reads n bytes. DONE; GONE: the other end has closed; CUT: its machine can't be reached;
  * LATE: the time (fold_limit) was over before all was moved. */

@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "model/subject.h"
+#include "process/watch.h"
 #include "rig/fp_state.h"
-#include "rig/watch.h"
 
 /* Limits in seconds: for one look; for all looks at one subject in a process, since its threads may never end; for all
  * looks at a subject that was seen to write late, since it might otherwise end the process when nobody looks. */

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/orphans.h"
+#include "process/proc.h"
 
 enum { STANDARD = 3, MOST_CHILDREN = 256, MOST_OWN = 64 };
 
@@ -285,31 +285,18 @@ static bool is_among(const pid_t *children, int n, pid_t child) {
   return n > 0;
 }
 
-static void read_children(const char *path, struct children *children) {
-  FILE *file = fold_proc_is_ours() ? fopen(path, "re") : NULL;
-  children->n = 0;
-  while (file && children->n < MOST_CHILDREN && fscanf(file, "%d", &children->at[children->n]) == 1) children->n++;
-  if (file) fclose(file);
-}
-
 /* The children of this thread, in which subjects run, also those that have ended and were not waited for; and, if
  * guests are judged, those of the process that watches this one. */
 static void read_all_children(struct children *children, struct children *orphans) {
-  char path[64];
   siginfo_t info;
-  children->n = orphans->n = 0;
-  if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0) read_children("/proc/thread-self/children", children);
-  snprintf(path, sizeof path, "/proc/%d/task/%d/children", getppid(), getppid());
-  if (has_guests) read_children(path, orphans);
+  const bool any = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+  children->n = any ? fold_proc_children(0, children->at, MOST_CHILDREN) : 0;
+  orphans->n = has_guests ? fold_proc_children(getppid(), orphans->at, MOST_CHILDREN) : 0;
 }
 
 static bool is_running(pid_t process) {
-  char path[32], state = 'Z';
-  snprintf(path, sizeof path, "/proc/%d/stat", process);
-  FILE *file = fopen(path, "re");
-  if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1) state = 'Z';
-  if (file) fclose(file);
-  return state != 'Z' && state != 'X';
+  struct fold_proc found;
+  return fold_proc_read(process, &found) && found.state != 'Z' && found.state != 'X';
 }
 
 /* Whether it still runs after 0.3 s. The system waits for orphans that have ended: they are no trace. */
@@ -319,7 +306,7 @@ static bool stays(pid_t process) {
 }
 
 /* Names such a process but lets it run: it may belong to a pool that the subject uses again. It ends with this process
- * (orphans.h). */
+ * (reaper.h). */
 static void look_at_children(char changed[80]) {
   struct children now, orphans;
   read_all_children(&now, &orphans);

@@ -30,7 +30,7 @@ void fold_process_state_forget(void);
 /* Harness code that starts a process must report it here, so that no subject is blamed for it. */
 void fold_process_state_own_child(pid_t child);
 /* From now on, in a process that judges guests: looks also for processes that have left their parents, which become the
- * children of the process that watches this one (orphans.h). */
+ * children of the process that watches this one (reaper.h). */
 void fold_process_state_watch_guests(void);
 
 #endif

@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "process/watch.h"
 #include "ranks/wire.h"
 #include "rig/process_state.h"
-#include "rig/watch.h"
 
 struct question {
   size_t subject;

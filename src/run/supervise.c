@@ -12,13 +12,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/orphans.h"
-#include "guest/guard.h"
 #include "model/setting.h"
+#include "process/guard.h"
+#include "process/reaper.h"
+#include "process/signals.h"
 #include "ranks/world.h"
 #include "rig/fp_state.h"
 #include "run/apart.h"
-#include "run/asked.h"
 #include "run/judges.h"
 #include "run/supervisor.h"
 
@@ -32,13 +32,9 @@ static const double AN_ELEMENT = 20e-6;
  * case. */
 enum { WORDS_WAIT = 1000 };
 
-static fold_status system_failed(const char *what) {
-  return fold_error(FOLD_ENVIRONMENT, "%s: %s", what, strerror(errno));
-}
-
 static fold_status start_worker(struct fold_supervisor *s) {
   int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) return system_failed("no socket for the worker");
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) return fold_system_failed("no socket for the worker");
   struct fold_worker worker = {.job = s->job,
                                .shared = s->shared,
                                .cases = s->has_cases ? &s->cases : NULL,
@@ -50,7 +46,7 @@ static fold_status start_worker(struct fold_supervisor *s) {
                                .uninformed = s->uninformed};
   /* The worker before may have ended within a run: makes the count even before the new worker starts. */
   const uint64_t turns = atomic_load(&s->shared->watch.turns), over = turns + (turns & 1);
-  s->patience = (struct fold_patience){.seconds = s->limit, .turns = over};
+  s->patience = (struct fold_timeout){.seconds = s->limit, .turns = over};
   atomic_store(&s->shared->watch.turns, over);
   atomic_store(&s->shared->watch.by_twin, false);
   atomic_store(&s->shared->watch.judging, 0);
@@ -61,7 +57,7 @@ static fold_status start_worker(struct fold_supervisor *s) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (s->job->selection->n_guests > 0) {
       setpgid(0, 0); /* a subject may send a signal to its process's group */
-      fold_guest_guard_group(getpid());
+      fold_guard_group(getpid());
     }
     close(ends[0]);
     exit(getppid() == parent ? fold_worker_serve(&worker, ends[1]) : 99);
@@ -78,7 +74,7 @@ static fold_status start_worker(struct fold_supervisor *s) {
   s->sent = 0;
   if (child > 0) return fold_ok();
   close(s->fd);
-  return system_failed("no process for the worker");
+  return fold_system_failed("no process for the worker");
 }
 
 /* Whether the process has ended. Its socket does not tell: what it has started may keep that open. */
@@ -134,7 +130,7 @@ static enum fold_ending watch_worker(struct fold_supervisor *s) {
   while (how == FOLD_WORKER_RUNS && s->failed.code == FOLD_OK) {
     how = read_messages(s);
     if (how == FOLD_WORKER_RUNS) how = find_stuck(s);
-    const int sent = fold_asked_by_subject();
+    const int sent = fold_signals_of_subject();
     if (sent) kill(s->pid, SIGKILL); /* its messages so far tell in which subject's trial */
     if (sent) s->sent = sent;
     if (!*s->job->stop || how != FOLD_WORKER_RUNS) continue;
@@ -369,7 +365,7 @@ static fold_status open_shared(struct fold_supervisor *s) {
     return fold_error(FOLD_NO_MEMORY, "not enough memory to start a process");
   if (!s->job->fresh_for) return fold_ok();
   s->fresh = memfd_create("foldproof-fresh", MFD_CLOEXEC);
-  return s->fresh < 0 ? system_failed("a file in memory cannot be made") : fold_ok();
+  return s->fresh < 0 ? fold_system_failed("a file in memory cannot be made") : fold_ok();
 }
 
 /* Reads the cases once for all workers, which begin as copies of this process; then employs workers. */
@@ -407,13 +403,13 @@ fold_status fold_supervise(const struct fold_job *job, fold_status *unexplained)
     struct fold_worker here = {.job = job, .shared = s.shared, .fresh = s.fresh, .explained = s.explained};
     status = fold_worker_here(&here);
   } else if (status.code == FOLD_OK) {
-    struct fold_orphans orphans;
+    struct fold_reaper orphans;
     signal(SIGCHLD, SIG_DFL); /* if our parent ignored SIGCHLD, we would not learn of a child's end */
-    fold_orphans_adopt(&orphans);
-    fold_asked_watch();
+    fold_reaper_begin(&orphans);
+    fold_signals_watch();
     status = run_workers(&s);
-    fold_orphans_end(&orphans, s.left_some ? wait_for_orphans(job) : 0);
-    fold_asked_leave();
+    fold_reaper_end(&orphans, s.left_some ? wait_for_orphans(job) : 0);
+    fold_signals_leave();
   }
   *unexplained = final_status(&s);
   if (s.shared != MAP_FAILED) munmap(s.shared, sizeof *s.shared);

@@ -5,7 +5,7 @@
  * the round continues after it in a new process. If that process had run other subjects before, the trial is first run
  * again in a new one, since what the others left behind is not its fault. If the trial then ends well, its judgements
  * count, and *unexplained says so in the end. No process is left. Once *stop is non-zero the worker gets half a second to
- * finish; a signal that a subject sends here does not set it (asked.h).
+ * finish; a signal that a subject sends here does not set it (signals.h).
  *
  * Subjects of engines with ranks run in the ranks (world.h), and the worker watches these.
  */

@@ -3,8 +3,8 @@
 #ifndef FOLD_SUPERVISOR_H
 #define FOLD_SUPERVISOR_H
 
+#include "process/watch.h"
 #include "ranks/wire.h"
-#include "run/patience.h"
 #include "run/worker.h"
 
 /* What was read from a worker's socket and is not handled yet. */
@@ -50,7 +50,7 @@ struct fold_supervisor {
   bool calm;         /* and the subject is not to blame, because a run for information ended the process */
   uint32_t explains; /* the claim whose refutation the worker explains; FOLD_CLAIMS: it does not */
   double since;      /* when the trial began, a time of fold_now */
-  struct fold_patience patience;
+  struct fold_timeout patience;
   struct fold_limit silence; /* until when it may neither send nor run anything */
   bool heard;                /* a message has come since the last look */
   uint64_t turns;            /* the watch's count at the last look */

@@ -2,7 +2,7 @@
 #ifndef FOLD_WORKER_H
 #define FOLD_WORKER_H
 
-#include "rig/watch.h"
+#include "process/watch.h"
 #include "run/supervise.h"
 
 enum fold_work {

@@ -1,6 +1,6 @@
-/* test_guest_guard.c: all that guests have started is ended, and nothing else: the number of an ended group may belong
+/* test_guard.c: all that guests have started is ended, and nothing else: the number of an ended group may belong
  * to another one by now. */
-#include "guest/guard.h"
+#include "process/guard.h"
 
 #include <criterion/criterion.h>
 #include <linux/sched.h>
@@ -29,7 +29,7 @@ static pid_t start_noted(void) {
   const pid_t child = fork();
   if (child == 0) {
     setpgid(0, 0);
-    fold_guest_guard_group(getpid());
+    fold_guard_group(getpid());
     if (write(ready[1], "r", 1) != 1) _exit(1);
     for (;;) pause();
   }
@@ -68,7 +68,7 @@ static bool stays(pid_t child, int *how) {
 
 static void expect_what_is_noted_to_be_ended(void) {
   const pid_t children[] = {start_noted(), start_noted(), start_noted()};
-  fold_guest_guard_end();
+  fold_guard_end();
   for (int i = 0; i < 3; i++) {
     int how = 0;
     cr_expect_not(stays(children[i], &how), "%d is there", i);
@@ -76,20 +76,20 @@ static void expect_what_is_noted_to_be_ended(void) {
   }
 }
 
-Test(guest_guard, what_is_noted_is_ended) {
-  cr_assert_eq(fold_guest_guard(NULL, 0).code, FOLD_OK);
+Test(guard, what_is_noted_is_ended) {
+  cr_assert_eq(fold_guard_begin(NULL).code, FOLD_OK);
   expect_what_is_noted_to_be_ended();
 }
 
-Test(guest_guard, what_is_noted_is_ended_by_a_keeper_that_begins_late) {
+Test(guard, what_is_noted_is_ended_by_a_keeper_that_begins_late) {
   late.tv_nsec = 300000000;
-  cr_assert_eq(fold_guest_guard(NULL, 0).code, FOLD_OK);
+  cr_assert_eq(fold_guard_begin(NULL).code, FOLD_OK);
   late.tv_nsec = 0;
   expect_what_is_noted_to_be_ended();
 }
 
-Test(guest_guard, the_number_of_a_group_that_had_ended_before_another_was_noted_is_a_strangers) {
-  cr_assert_eq(fold_guest_guard(NULL, 0).code, FOLD_OK);
+Test(guard, the_number_of_a_group_that_had_ended_before_another_was_noted_is_a_strangers) {
+  cr_assert_eq(fold_guard_begin(NULL).code, FOLD_OK);
   const pid_t gone[] = {start_noted(), start_noted(), start_noted()};
   for (int i = 0; i < 3; i++) end(gone[i]);
   const pid_t noted = start_noted();
@@ -98,7 +98,7 @@ Test(guest_guard, the_number_of_a_group_that_had_ended_before_another_was_noted_
     if (stranger < 0) cr_skip_test("this user may not choose a process's number");
     cr_expect_eq(stranger, gone[i]);
   }
-  fold_guest_guard_end();
+  fold_guard_end();
   end(noted);
   for (int i = 0; i < 3; i++) {
     cr_expect(is_there(gone[i]), "%d was killed", i);
@@ -107,14 +107,14 @@ Test(guest_guard, the_number_of_a_group_that_had_ended_before_another_was_noted_
 }
 
 /* Nothing is noted in between; the system counts in hundredths of a second. */
-Test(guest_guard, the_number_of_a_group_that_ended_last_is_a_strangers) {
-  cr_assert_eq(fold_guest_guard(NULL, 0).code, FOLD_OK);
+Test(guard, the_number_of_a_group_that_ended_last_is_a_strangers) {
+  cr_assert_eq(fold_guard_begin(NULL).code, FOLD_OK);
   const pid_t gone = start_noted();
   end(gone);
   usleep(30000);
   const pid_t stranger = start_stranger(gone);
   if (stranger < 0) cr_skip_test("this user may not choose a process's number");
-  fold_guest_guard_end();
+  fold_guard_end();
   cr_expect(is_there(stranger), "%d was killed", stranger);
   end(stranger);
 }

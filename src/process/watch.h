@@ -1,4 +1,4 @@
-/* watch.h: tells the process that watches this one whether a subject is running.
+/* watch.h: tells the process that watches this one whether a subject is running, and that process whether a run takes too long.
  *
  * A counter in shared memory goes up when a run begins and again when it ends: it is odd while a subject runs. A process that
  * hangs cannot report anything else.
@@ -9,6 +9,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "process/limit.h"
 
 struct fold_watch {
   _Atomic uint64_t turns;    /* odd: a run is under way */
@@ -25,5 +27,14 @@ void fold_watch_judging(unsigned claim);
 void fold_watch_begin(uint64_t elements);
 /* Also ends a child process that a subject forked during the run, where the child comes back from it. */
 void fold_watch_end(void);
+
+/* The watching process's limit for a run. */
+struct fold_timeout {
+  double seconds; /* for a run, in addition to the time for its elements */
+  uint64_t turns; /* the watch's count at the last call */
+  struct fold_limit limit;
+};
+/* To be called again and again: a run's time begins when a call first sees it. */
+bool fold_watch_hangs(const struct fold_watch *watch, struct fold_timeout *timeout);
 
 #endif

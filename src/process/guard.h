@@ -1,22 +1,22 @@
-/* guest/guard.h: starts a process that outlives this one just long enough to end what guests have started.
+/* process/guard.h: starts a process that outlives this one just long enough to end what guests have started.
  *
  * Why: a process that is killed by SIGKILL can't end others. The system ends its workers and the programs' shells with
  * it, but not what a shell runs, nor a child of a shared object. These are in process groups that are noted here; a
  * process that leaves its group is missed.
  */
-#ifndef FOLD_GUEST_GUARD_H
-#define FOLD_GUEST_GUARD_H
+#ifndef FOLD_GUARD_H
+#define FOLD_GUARD_H
 
 #include <sys/types.h>
 
-#include "guest/guest.h"
+#include "base/fold.h"
 
 /* Starts the guard; to be called once, by a thread that lives as long as the process. When this process ends, for
- * whatever cause, the guard kills all processes in noted groups and removes what the guests' doors have opened. */
-fold_status fold_guest_guard(const struct fold_guest *guests, size_t n);
+ * whatever cause, the guard kills all processes in noted groups; if this process has died, it then calls `clean`, unless that is NULL. */
+fold_status fold_guard_begin(void clean(void));
 /* Notes a group; may be called in this process or in one that it has forked. Does nothing if there is no guard. */
-void fold_guest_guard_group(pid_t group);
+void fold_guard_group(pid_t group);
 /* Ends all noted groups, and the guard. */
-void fold_guest_guard_end(void);
+void fold_guard_end(void);
 
 #endif

@@ -1,9 +1,14 @@
 /* watch.c: see watch.h. One pointer for the whole process: many callers open rigs, and the runs of each must be
  * reported. */
-#include "rig/watch.h"
+#include "process/watch.h"
 
 #include <stddef.h>
 #include <unistd.h>
+
+#include "base/fold.h"
+
+/* Seconds for an element of a run. */
+static const double AN_ELEMENT = 1e-6;
 
 static struct fold_watch *watching;
 static pid_t owner;
@@ -34,4 +39,14 @@ void fold_watch_end(void) {
   /* A child that a subject forked, and that came back from the run as well, must not go on as a worker. */
   if (getpid() != owner) _exit(99);
   atomic_fetch_add(&watching->turns, 1);
+}
+
+bool fold_watch_hangs(const struct fold_watch *watch, struct fold_timeout *timeout) {
+  const uint64_t turns = atomic_load(&watch->turns);
+  if (turns != timeout->turns) {
+    const double elements = (double)atomic_load(&watch->elements);
+    timeout->limit = fold_limit_until(fold_now() + timeout->seconds + AN_ELEMENT * elements);
+    timeout->turns = turns;
+  }
+  return (turns & 1) && fold_limit_left(&timeout->limit) <= 0;
 }

@@ -1,6 +1,6 @@
-/* guest/guard.c: the guard waits for the signal that its parent has ended. The groups are in memory that all processes
+/* process/guard.c: the guard waits for the signal that its parent has ended. The groups are in memory that all processes
  * share. */
-#include "guest/guard.h"
+#include "process/guard.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "process/proc.h"
+
 enum { GROUPS = 1024, MOST_TIMES = 50, BETWEEN = 10000 /* microseconds */ };
 
 static struct shared {
@@ -22,19 +24,11 @@ static struct shared {
 } * shared;
 static pid_t owner, keeper;
 
-/* In the system's ticks; 0 if the process has ended, or there is no /proc. */
+/* 0 if the process has ended, or there is no /proc. */
 static unsigned long long start_of(pid_t process) {
-  char path[32], text[512];
-  unsigned long long start = 0;
-  snprintf(path, sizeof path, "/proc/%d/stat", process);
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  const ssize_t n = file >= 0 ? read(file, text, sizeof text - 1) : -1;
-  if (file >= 0) close(file);
-  text[n > 0 ? n : 0] = '\0';
-  const char *name_end = strrchr(text, ')'); /* the name may hold anything */
-  if (name_end)
-    sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &start);
-  return start;
+  struct fold_proc found;
+  fold_proc_read(process, &found);
+  return found.start;
 }
 
 /* A group whose first process is another one than was noted has been given the number since. */
@@ -55,7 +49,7 @@ static void forget_empty(void) {
   }
 }
 
-void fold_guest_guard_group(pid_t group) {
+void fold_guard_group(pid_t group) {
   if (shared == NULL) return;
   forget_empty();
   for (int i = 0; i < GROUPS; i++) {
@@ -80,19 +74,18 @@ static void end_groups(void) {
 }
 
 /* `all` signals are blocked from the start: one that ended this process before it waits would leave the groups. */
-static void guard(const struct fold_guest *guests, size_t n, const sigset_t *all) {
+static void guard(void clean(void), const sigset_t *all) {
   int number;
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   setpgid(0, 0);
   close_range(0, ~0u, 0); /* a reader of the command's output waits until it is closed */
   while (getppid() == owner && !atomic_load(&shared->over)) sigwait(all, &number);
   end_groups();
-  for (size_t i = 0; i < n && getppid() != owner; i++)
-    if (guests[i].door->remove) guests[i].door->remove();
+  if (getppid() != owner && clean) clean();
   _exit(0);
 }
 
-fold_status fold_guest_guard(const struct fold_guest *guests, size_t n) {
+fold_status fold_guard_begin(void clean(void)) {
   void *memory = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return fold_error(FOLD_NO_MEMORY, "not enough memory to start a process");
   shared = memory;
@@ -101,15 +94,15 @@ fold_status fold_guest_guard(const struct fold_guest *guests, size_t n) {
   sigprocmask(SIG_BLOCK, &all, &own);
   owner = getpid();
   keeper = fork();
-  if (keeper == 0) guard(guests, n, &all);
+  if (keeper == 0) guard(clean, &all);
   const int why = errno;
   sigprocmask(SIG_SETMASK, &own, NULL);
   if (keeper > 0) return fold_ok();
-  fold_guest_guard_end();
+  fold_guard_end();
   return fold_error(FOLD_ENVIRONMENT, "a process cannot be started: %s", strerror(why));
 }
 
-void fold_guest_guard_end(void) {
+void fold_guard_end(void) {
   if (shared == NULL || getpid() != owner) return;
   atomic_store(&shared->over, true);
   if (keeper > 0) kill(keeper, SIGTERM);
