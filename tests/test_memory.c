@@ -327,7 +327,7 @@ Test(memory, of_a_log) {
 }
 
 /* Rows of 300 ask for memory wherever rows of 9,000 do (the stacks of all calls were compared), in a twentieth of the time. Where all
- * launches are planned, what refutes alignment is looked at again, and stays refuted if that can't be (steady.c): a longer row. */
+ * launches are planned, what refutes alignment is looked at again, and stays refuted if that can't be (unstable.c): a longer row. */
 static size_t terms_for(int claim) { return claim == FOLD_ALIGNMENT_INVARIANT ? FOLD_PLAN_ALL + 1 : 300; }
 
 /* Held and refuted. How often they ask is held, so that a shape which asks less is seen. */

@@ -1,4 +1,4 @@
-/* test_order_change.c: what is reported of two sides (sides.h), and where a side's rows lie. */
+/* test_order_change.c: what is reported of two sides (run_pair.h), and where a side's rows lie. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>
@@ -57,12 +57,13 @@ static fold_status add(const struct fold_subject *subject, const struct fold_cal
 
 static struct fold_order_change explain_as(enum way way, size_t n, struct fold_order_side a, struct fold_order_side b,
                                            enum fold_problem_id problem, bool unknown) {
-  static const struct fold_subject subject = {.name = "adds",
-                                              .dtypes = 1u << FOLD_F32,
-                                              .ops = 1u << FOLD_SUM | 1u << FOLD_DOT,
-                                              .accumulator = FOLD_OF_TERMS,
-                                              .strides = true,
-                                              .run = add};
+  const struct fold_subject subject = {.name = "adds",
+                                       .dtypes = 1u << FOLD_F32,
+                                       .ops = 1u << FOLD_SUM | 1u << FOLD_DOT,
+                                       .accumulator = FOLD_OF_TERMS,
+                                       .strides = true,
+                                       .run = add,
+                                       .unknown = unknown};
   const struct fold_case c = {.dtype = FOLD_F32, .op = FOLD_SUM, .problem = fold_problem(problem)};
   static const size_t one_each[FOLD_INPUTS] = {1, 1};
   struct fold_rig rig;
@@ -72,7 +73,7 @@ static struct fold_order_change explain_as(enum way way, size_t n, struct fold_o
   const struct fold_trial trial = {.subject = &subject, .c = &c, .rig = &rig};
   const struct fold_order_sides sides = {.n = n, .side = {a, b}};
   seen.way = way;
-  fold_order_explain(&trial, FOLD_BATCH_INVARIANT, &sides, unknown, &change);
+  fold_order_explain(&trial, FOLD_BATCH_INVARIANT, &sides, &change);
   fold_rig_close(&rig);
   return change;
 }

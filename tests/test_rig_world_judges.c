@@ -58,7 +58,7 @@ Test(rig_world, without_another_world_nothing_is_held_of_it) {
 }
 
 Test(rig_world, of_one_element_no_part_is_a_message_of_its_own) {
-  static const char *const told = "a message of fewer than two elements has no part";
+  static const char *const told = "messages of one element cannot be split";
   struct tally t;
   for (rows = 0; rows <= 2; rows++) {
     const struct fold_finding *f = &t.last[FOLD_MESSAGE_INVARIANT];

@@ -8,7 +8,7 @@
 #define FOLD_JUDGE_H
 
 #include "judge/evidence.h"
-#include "judge/sides.h"
+#include "judge/run_pair.h"
 #include "judge/vary.h"
 
 /* The results that other processes got for the same subject, engine and case. Gives the hash and the traces of the
@@ -123,7 +123,7 @@ struct fold_trial {
   struct fold_part {
     size_t first, n;
   } part; /* both results of the claim at hand are of so many terms from there on in each input; n 0: of a row of the case */
-  char unsteady[160]; /* how the same run varied in the same surroundings; "": it was not seen to vary (steady.c) */
+  char unsteady[160]; /* how the same run varied in the same surroundings; "": it was not seen to vary (unstable.c) */
   struct fold_varied unsteady_at; /* the run that varied */
   bool has_second;
   uint64_t second_hash; /* 0: not known */
@@ -244,7 +244,7 @@ void fold_trial_note_unsteady(struct fold_trial *trial, const struct fold_varied
  * vary. */
 fold_status fold_trial_look_if_steady(struct fold_trial *trial, const struct fold_varied *seen);
 /* If the subject varies even in the same surroundings, this is not counted as a refutation of a claim about
- * surroundings, provided that run_to_run was asked for (steady.c). */
+ * surroundings, provided that run_to_run was asked for (unstable.c). */
 void fold_judge_steady(struct fold_trial *trial, struct fold_finding *finding);
 /* Shows in a refutation the first row in which a new process has other bits, if it is among those that are kept. */
 void fold_find_fresh_row(const struct fold_trial *trial, struct fold_finding *finding, uint64_t hash);

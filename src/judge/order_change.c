@@ -232,11 +232,11 @@ static fold_status ask(const struct fold_trial *trial, struct fold_order_sides *
   return reveal_sides(trial, sides, until, v, change);
 }
 
-static fold_status explain(const struct fold_trial *trial, struct fold_order_sides *sides, bool unknown,
+static fold_status explain(const struct fold_trial *trial, struct fold_order_sides *sides,
                            struct fold_order_change *change) {
   struct fold_revealed v[2] = {{0}, {0}};
   fold_status status = ask(trial, sides, v, change);
-  if (status.code == FOLD_OK) status = tell(v, change->terms == sides->n, unknown, change);
+  if (status.code == FOLD_OK) status = tell(v, change->terms == sides->n, trial->subject->unknown, change);
   free_sides(v);
   return status;
 }
@@ -249,14 +249,14 @@ static void tell_terms(struct fold_order_change *change) {
 }
 
 void fold_order_explain(const struct fold_trial *trial, enum fold_claim_id claim, const struct fold_order_sides *pair,
-                        bool unknown, struct fold_order_change *change) {
+                        struct fold_order_change *change) {
   struct fold_order_sides sides = *pair;
   memset(change, 0, sizeof *change);
   change->claim = claim;
   if (sides.n == 0 || trial->c->op != FOLD_SUM || fold_engine_has_ranks(trial->subject->engine)) return;
   change->terms = terms_for(&sides);
   if (change->terms == 0) return;
-  const fold_status status = explain(trial, &sides, unknown, change);
+  const fold_status status = explain(trial, &sides, change);
   if (status.code != FOLD_OK && status.code != FOLD_UNSUPPORTED)
     snprintf(change->text, sizeof change->text, "not known: %.300s", status.text);
   else if (change->text[0] && change->terms != sides.n)

@@ -56,7 +56,7 @@ void fold_judge_message_invariant(struct fold_trial *trial, struct fold_finding 
     return;
   }
   if (n < 2) {
-    fold_find_skipped(finding, "a message of fewer than two elements has no part");
+    fold_find_skipped(finding, "messages of one element cannot be split");
     return;
   }
   const size_t cuts[][2] = {{0, n / 2}, {n / 2, n},         {0, n - 1}, {n / 7, n - n / 3},

@@ -209,7 +209,7 @@ static fold_status explain(const struct fold_round *round, const struct fold_tri
   const struct fold_judgement of = fold_round_judgement(round, round->place, claim);
   struct fold_order_change change;
   if (sink->explains) FOLD_TRY(sink->explains(sink->context, claim));
-  fold_order_explain(trial, claim, sides, trial->subject->unknown, &change);
+  fold_order_explain(trial, claim, sides, &change);
   if (change.text[0] == '\0') return fold_ok();
   round->explained[round->place.subject] |= FOLD_CLAIM(claim);
   return sink->explanation(sink->context, &of, &change);

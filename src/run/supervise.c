@@ -151,8 +151,7 @@ static void describe(const struct fold_supervisor *s, enum fold_ending how, int 
   else if (how == FOLD_WORKER_HUNG)
     snprintf(text, 160, "a run did not end within %.0f s, and was killed (see --timeout)", s->limit);
   else if (how == FOLD_WORKER_SILENT)
-    snprintf(text, 160,
-             "its process did nothing more between two runs, and was killed: its heap or locks may be spoilt");
+    snprintf(text, 160, "its process hung between two runs, and was killed: the heap or a lock may be corrupt");
   else if (how == FOLD_WORKER_GONE && atomic_load(&s->shared->unheard))
     snprintf(text, 160,
              "its process lost its connection to foldproof: a descriptor was closed that is not the subject's");

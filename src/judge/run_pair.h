@@ -1,4 +1,4 @@
-/* sides.h: the two runs whose bits differ when an invariance is refuted, and how the order of additions differs between
+/* run_pair.h: the two runs whose bits differ when an invariance is refuted, and how the order of additions differs between
  * them.
  *
  * A judge that refutes by a pair of runs describes both: each is a side. After the verdict the tree of each side is
@@ -7,8 +7,8 @@
  * FOLDPROOF_ORDER_TIME seconds (10). Rows that are too long for that are replaced by shorter ones; if the trees of these are equal,
  * that says nothing about the long rows.
  */
-#ifndef FOLD_SIDES_H
-#define FOLD_SIDES_H
+#ifndef FOLD_RUN_PAIR_H
+#define FOLD_RUN_PAIR_H
 
 #include "judge/plan.h"
 #include "model/claim.h"
@@ -52,11 +52,10 @@ struct fold_trial;
 /* For judges: notes the pair of runs by which the claim at hand was refuted. */
 void fold_trial_take_sides(struct fold_trial *trial, size_t n, const struct fold_order_side *a,
                            const struct fold_order_side *b);
-/* Reveals both sides and says in `change` how they differ. `unknown`: it is not known whether the subject sums.
- * change->text is "" where the subject can't be asked: over ranks, for no sum, for a dtype that shows no order, or for
- * too many rows. */
+/* Reveals both sides and says in `change` how they differ. change->text is "" where the subject can't be asked: over ranks,
+ * for no sum, for a dtype that shows no order, or for too many rows. */
 void fold_order_explain(const struct fold_trial *trial, enum fold_claim_id claim, const struct fold_order_sides *sides,
-                        bool unknown, struct fold_order_change *change);
+                        struct fold_order_change *change);
 
 /* The parts of fold_order_explain. */
 struct fold_revealed;
@@ -64,7 +63,7 @@ struct fold_revealed;
  * UNSUPPORTED where the dtype shows no order. */
 fold_status fold_order_side_reveal(const struct fold_trial *trial, const struct fold_order_side *side, size_t n,
                                    double until, struct fold_revealed *revealed);
-/* Whether that is little enough work for what sides.h promises. */
+/* Whether that is little enough work for what run_pair.h promises. */
 bool fold_order_side_is_short(const struct fold_order_side *side, size_t n);
 
 #endif

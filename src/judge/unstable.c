@@ -1,4 +1,4 @@
-/* steady.c: when a claim about surroundings is refuted, repeats the same run in the same surroundings, to see whether
+/* unstable.c: when a claim about surroundings is refuted, repeats the same run in the same surroundings, to see whether
  * the subject varies by itself.
  *
  * A subject that varies by itself (for example, threads add in whatever sequence they finish) has different bits in
