@@ -237,6 +237,7 @@ with tempfile.TemporaryDirectory() as folder:
         expect_held(path, subject, "--fixtures", "normal/f32/dot/1x257/seed1")
     expect_held(path, "host/sequential", "--fixtures", "ill_conditioned/f64/sum/1x33/seed1/cond1e32")
     expect_held(path, "host/sequential", "--fixtures", "zeros_positive/f32/sum/1x8/seed1")
+    expect_held(path, "host/exact_f32", "--fixtures", "normal/bf16/sum/1x33/seed1")
 
     # Each bit, and each field.
     data = expect_held(path, "host/sequential", "--fixtures", "tree/f32/sum/1x3/seed1")
@@ -262,6 +263,7 @@ with tempfile.TemporaryDirectory() as folder:
     # What has none.
     expect("compensation" in certify(path, "host/kahan", "--fixtures", "normal/f32/sum/1x33/seed1", code=77), "Kahan's is certified")
     expect("not finite" in certify(path, "host/pairwise", "--fixtures", "nan_first/f32/sum/1x33/*", code=77), "a NaN is certified")
+    expect("not finite" in certify(path, "host/sequential", "--fixtures", "partial_overflow/f32/sum/1x3", code=77), "a partial sum that overflows is certified")
     expect("negative zero" in certify(path, "host/pairwise", "--fixtures", "zeros_negative/f32/sum/1x8/seed1", code=77), "-0 is certified")
     expect("2 cases" in certify(path, "host/pairwise", "--fixtures", "tree/f32/sum/1x[34]/seed1", code=2), "two cases are certified")
     expect("matches 'normal/f32/sum/1x333/seed1': did you mean 'normal/f32/sum/1x33/seed1'?" in certify(path, "host/pairwise", "--fixtures", "normal/f32/sum/1x333/seed1", code=2), "what case was meant")
