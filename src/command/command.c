@@ -190,11 +190,6 @@ void fold_end_in_time(void) {
   setvbuf(stdout, NULL, _IOLBF, 0); /* what is printed then is not lost */
 }
 
-void fold_leave_interrupt(void) {
-  static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
-  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) handle(ends[i], SIG_DFL);
-}
-
 fold_status fold_tell_environment(struct fold_records *records, const char *environment,
                                   const struct fold_selection *selection) {
   json_t *told = json_loads(environment, 0, NULL), *asked = fold_asked_of(selection);

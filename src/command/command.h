@@ -108,8 +108,6 @@ const volatile int *fold_watch_interrupt(void);
 /* For a command that runs subjects in its own process, where a run may take longer than a user waits: if it has not
  * ended 0.7 s after such a signal, it ends with exit code 99, and the records of finished runs stay. */
 void fold_end_in_time(void);
-/* From now on such a signal ends the process at once. */
-void fold_leave_interrupt(void);
 
 /* A progress line on stderr, when that is a terminal. */
 struct fold_progress {

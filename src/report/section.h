@@ -67,7 +67,7 @@ fold_view fold_sheet_prices, fold_sheet_timings, fold_sheet_scalings, fold_sheet
     fold_sheet_simulated;
 /* For each subject and claim: counts and worst errors; the evidence; why cases were skipped and which rows have no
  * bound. */
-fold_view fold_sheet_matrix, fold_sheet_evidence, fold_sheet_unbounded;
+fold_view fold_sheet_matrix, fold_sheet_unbounded;
 extern const char fold_matrix_legend[];
 /* Adds the last cells of a timing's row: how its result was judged, and on which machine. Marks the row if readers must
  * be warned. */

@@ -113,7 +113,7 @@ static void add_evidence(struct fold_sheet *sheet, const struct fold_model *m, s
   fold_sheet_mark(sheet, look.row);
 }
 
-void fold_sheet_evidence(struct fold_sheet *sheet, const struct fold_model *m) {
+static void fill_evidence(struct fold_sheet *sheet, const struct fold_model *m) {
   fold_sheet_open(sheet, "Each subject and claim",
                   "Subject;Verdict;Claim;Claimed;#Held;#Refuted;#of them "
                   "known;#Skipped;#Broken;#Order-sensitive;#Order-insensitive;"
@@ -206,7 +206,7 @@ fold_status fold_page_evidence(struct fold_page *page) {
       "order: eight orders agree on it, a ninth may not.</p>\n",
       page->out);
   put_filters(page);
-  FOLD_TRY(fold_view_put(fold_sheet_evidence, page->model, FOLD_REPORT_HTML, SIZE_MAX, page->out));
+  FOLD_TRY(fold_view_put(fill_evidence, page->model, FOLD_REPORT_HTML, SIZE_MAX, page->out));
   FOLD_TRY(fold_view_put(list_failures, page->model, FOLD_REPORT_HTML, SIZE_MAX, page->out));
   fputs("</details>", page->out);
   return fold_ok();
