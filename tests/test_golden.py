@@ -170,6 +170,8 @@ def check_missing(project):
     right, narrow = project.build("right"), project.build("narrow", (".run = sum", '.dtypes = "f16", .run = sum'))
     free, unwilling = project.build("free", FREE), project.build("unwilling", FREE, UNWILLING)
     project.bless(right)
+    said = project.check(free, code=1)
+    assert len(re.findall("^INPUT CHANGED: mine/sum on host: .* in order host/sequential, .* in no order$", said, re.M)) == 3, said
     assert project.check(narrow, code=1).count("ONLY IN kept.jsonl: mine/sum on host: ") == 3
     assert project.bless(narrow, code=2).count("REMOVED: mine/sum on host: ") == 3 and not project.records()
     project.bless(free)
