@@ -24,7 +24,7 @@ static fold_status parse(const char *json, json_t **object) {
 
 static fold_status here(json_t **environment) {
   *environment = fold_environment();
-  return *environment ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the environment");
+  return *environment ? fold_ok() : fold_no_memory("for the environment");
 }
 
 static fold_status tell_environment(char *text, size_t size, size_t *needed) {
@@ -32,7 +32,7 @@ static fold_status tell_environment(char *text, size_t size, size_t *needed) {
   FOLD_TRY(here(&environment));
   char *line = json_dumps(environment, JSON_COMPACT);
   json_decref(environment);
-  if (line == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the environment");
+  if (line == NULL) return fold_no_memory("for the environment");
   const size_t bytes = strlen(line) + 1;
   const bool fits = text && bytes <= size;
   if (fits) memcpy(text, line, bytes);
@@ -59,7 +59,7 @@ static fold_status begin(const char *path, const char *environment, struct fold_
 int foldproof_records_open(const char *path, const char *environment, struct foldproof_records **records) {
   if (path == NULL || records == NULL) return fold_answer(fold_error(FOLD_BAD_INPUT, "a null pointer"));
   struct foldproof_records *opened = calloc(1, sizeof *opened);
-  if (opened == NULL) return fold_answer(fold_error(FOLD_NO_MEMORY, "not enough memory for records"));
+  if (opened == NULL) return fold_answer(fold_no_memory("for records"));
   const int code = fold_answer(begin(path, environment, &opened->in));
   if (code == 0)
     *records = opened;

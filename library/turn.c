@@ -14,7 +14,7 @@ static fold_status in_own_state(fold_status (*work)(void *), void *context) {
   fenv_t arithmetic;
   fegetenv(&arithmetic);
   const locale_t usual = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  if (usual == (locale_t)0) return fold_error(FOLD_NO_MEMORY, "not enough memory for a locale");
+  if (usual == (locale_t)0) return fold_no_memory("for a locale");
   const locale_t former = uselocale(usual);
   fold_fp_state_reset();
   fold_status status = work(context);

@@ -131,7 +131,7 @@ static fold_status load_and_judge(const struct foldproof_guest_table *table, con
   char *claims = o->claims ? fold_claims_expand(o->claims) : NULL;
   fold_status status = fold_ok();
   selection.claims = claims;
-  if (o->claims && claims == NULL) status = fold_error(FOLD_NO_MEMORY, "not enough memory for a list of claims");
+  if (o->claims && claims == NULL) status = fold_no_memory("for a list of claims");
   if (status.code == FOLD_OK) status = judge(&all, &selection, t);
   free(claims);
   fold_guests_unload(&all);

@@ -11,7 +11,7 @@
 
 static fold_status exact_dot(const struct fold_terms *terms, unsigned threads, struct fold_truth *truth) {
   struct fold_super_dot *state = calloc(1, sizeof *state);
-  if (!state) return fold_error(FOLD_NO_MEMORY, "not enough memory for an exact dot product");
+  if (!state) return fold_no_memory("for an exact dot product");
   fold_status status = fold_super_dot_add(terms->dtype, terms->factor[0], terms->factor[1], terms->n, threads, state);
   if (status.code == FOLD_OK) {
     truth->finite_terms = fold_super_dot_magnitude(state, truth->abs_sum);

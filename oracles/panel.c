@@ -95,7 +95,7 @@ fold_status fold_panel_ask(const struct fold_call *call, struct fold_arithmetic 
     return fold_ok();
   }
   unsigned char *results = malloc((2 * room + 1) * sizeof(uint64_t));
-  if (!results) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", 2 * room);
+  if (!results) return fold_no_memory("for %zu results", 2 * room);
   how.method = FOLD_PLAIN;
   fold_status status = fold_ok();
   bool tells = false;

@@ -109,7 +109,7 @@ fold_status fold_super_dot_add(enum fold_dtype dtype, const void *x, const void 
     struct block block[FOLD_DOT_SCALES];
     struct fold_super_dot state;
   } *part = malloc(team * sizeof *part);
-  if (!part) return fold_error(FOLD_NO_MEMORY, "not enough memory for an exact dot product");
+  if (!part) return fold_no_memory("for an exact dot product");
   if (holds_none(state)) start(state);
 #pragma omp parallel for num_threads((int)team)
   for (size_t t = 0; t < team; t++) {

@@ -41,7 +41,7 @@ static fold_status by_vectors(const struct fold_call *call) {
   size_t ranks = (size_t)call->comm->ranks, nbytes = call->rows * fold_dtype_size(call->dtype);
   size_t *at = calloc(ranks + 1, sizeof *at);
   unsigned char *all = (unsigned char *)call->scratch + FOLD_SCRATCH_ZEROED;
-  if (!at) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu ranks", ranks);
+  if (!at) return fold_no_memory("for %zu ranks", ranks);
   for (size_t r = 0; r <= ranks; r++) at[r] = r * nbytes;
   fold_status status = fold_comm_gather(call->comm, call->in, all, at, call->stream);
   if (status.code == FOLD_OK) status = call->comm->parts->combine(call, all, call->rows, call->out);
@@ -52,7 +52,7 @@ static fold_status by_vectors(const struct fold_call *call) {
 static fold_status by_slices(const struct fold_call *call) {
   size_t ranks = (size_t)call->comm->ranks, size = fold_dtype_size(call->dtype), *at = calloc(ranks + 1, sizeof *at);
   unsigned char *all = (unsigned char *)call->scratch + FOLD_SCRATCH_ZEROED;
-  if (!at) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu ranks", ranks);
+  if (!at) return fold_no_memory("for %zu ranks", ranks);
   slices(call, at);
   size_t own = at[call->comm->rank + 1] - at[call->comm->rank];
   unsigned char *combined = all + ranks * own;

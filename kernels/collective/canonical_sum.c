@@ -59,7 +59,7 @@ fold_status fold_collective_canonical_sum(const struct fold_subject *subject, co
                 *all = (unsigned char *)call->scratch + room.all_at;
   size_t ends = (size_t)call->comm->ranks + 1, *at = calloc(2 * ends, sizeof *at);
   (void)subject;
-  if (!at) return fold_error(FOLD_NO_MEMORY, "not enough memory for %d ranks", call->comm->ranks);
+  if (!at) return fold_no_memory("for %d ranks", call->comm->ranks);
   lay_out(call, room.block, at, at + ends);
   fold_status status = parts->subtrees(call, call->scratch, room.block, own);
   if (status.code == FOLD_OK) status = fold_comm_gather(call->comm, own, all, at + ends, call->stream);

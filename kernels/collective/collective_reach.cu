@@ -189,7 +189,7 @@ extern "C" fold_status fold_reach_open(struct fold_reach **out, int rank, int ra
     return fold_ok();
   }
   struct fold_reach *reach = (struct fold_reach *)calloc(1, sizeof *reach);
-  if (!reach) return fold_error(FOLD_NO_MEMORY, "not enough memory for a communicator");
+  if (!reach) return fold_no_memory("for a communicator");
   reach->view.rank = rank;
   reach->view.ranks = ranks;
   reach->threads = threads;

@@ -76,7 +76,7 @@ struct layout {
 
 static fold_status lay_out(struct layout *l, const size_t at[], int ranks) {
   l->count = calloc(2 * (size_t)ranks, sizeof *l->count);
-  if (!l->count) return fold_error(FOLD_NO_MEMORY, "not enough memory for %d ranks", ranks);
+  if (!l->count) return fold_no_memory("for %d ranks", ranks);
   l->place = l->count + ranks;
   fold_status status = fold_ok();
   for (int r = 0; r < ranks && status.code == FOLD_OK; r++) {
@@ -91,7 +91,7 @@ static fold_status exchange(struct fold_comm *comm, const void *in, const size_t
   struct layout send, take;
   size_t own = at[comm->rank + 1] - at[comm->rank], *own_at = calloc((size_t)comm->ranks + 1, sizeof *own_at);
   (void)stream;
-  if (!own_at) return fold_error(FOLD_NO_MEMORY, "not enough memory for %d ranks", comm->ranks);
+  if (!own_at) return fold_no_memory("for %d ranks", comm->ranks);
   for (int r = 0; r <= comm->ranks; r++) own_at[r] = (size_t)r * own;
   fold_status status = lay_out(&send, at, comm->ranks);
   if (status.code == FOLD_OK) {
@@ -191,7 +191,7 @@ static fold_status open_comm(struct fold_comm *comm, int rank, int ranks, const 
   struct mpi *made = malloc(sizeof *made);
   int range[1][3] = {{0, ranks - 1, 1}};
   (void)bytes;
-  if (!made) return fold_error(FOLD_NO_MEMORY, "not enough memory for a communicator");
+  if (!made) return fold_no_memory("for a communicator");
   *made = (struct mpi){.comm = MPI_COMM_NULL};
   fold_mpi()->Comm_group(MPI_COMM_WORLD, &world);
   fold_mpi()->Group_range_incl(world, 1, range, &first);

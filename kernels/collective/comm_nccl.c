@@ -147,7 +147,7 @@ static fold_status swap(struct fold_comm *comm, const unsigned char *in, const s
 
 static fold_status exchange(struct fold_comm *comm, const void *in, const size_t at[], void *out, void *stream) {
   size_t own = at[comm->rank + 1] - at[comm->rank], *take_at = calloc((size_t)comm->ranks + 1, sizeof *take_at);
-  if (!take_at) return fold_error(FOLD_NO_MEMORY, "not enough memory for %d ranks", comm->ranks);
+  if (!take_at) return fold_no_memory("for %d ranks", comm->ranks);
   for (int r = 0; r <= comm->ranks; r++) take_at[r] = (size_t)r * own;
   fold_status status = swap(comm, in, at, 0, out, take_at, stream);
   free(take_at);
@@ -207,7 +207,7 @@ static fold_status agree(struct nccl *n, int rank, int ranks, void *d_room, stru
 static fold_status go_near(struct nccl *n, int rank, int ranks) {
   struct fold_reach_card *cards = calloc((size_t)ranks, sizeof *cards);
   void *d_room = NULL;
-  fold_status status = cards ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %d ranks", ranks);
+  fold_status status = cards ? fold_ok() : fold_no_memory("for %d ranks", ranks);
   if (status.code == FOLD_OK) status = fold_device_alloc(&d_room, (size_t)ranks * sizeof *cards);
   if (status.code == FOLD_OK) status = agree(n, rank, ranks, d_room, cards);
   (void)fold_device_free(d_room);
@@ -225,7 +225,7 @@ static fold_status open_comm(struct fold_comm *comm, int rank, int ranks, const 
   ncclUniqueId id;
   memcpy(&id, bytes, sizeof id);
   struct nccl *n = calloc(1, sizeof *n);
-  if (!n) return fold_error(FOLD_NO_MEMORY, "not enough memory for a communicator");
+  if (!n) return fold_no_memory("for a communicator");
   fold_status status = check(fold_nccl()->CommInitRank(&n->comm, ranks, id, rank), NULL, "ncclCommInitRank");
   if (status.code == FOLD_OK && ranks > 1) status = go_near(n, rank, ranks);
   if (status.code != FOLD_OK) {

@@ -85,7 +85,7 @@ static fold_status subtrees(const struct fold_call *call, void *scratch, size_t 
   size_t size = fold_dtype_size(call->dtype), wide_size = fold_dtype_size(wide);
   unsigned char *to = partials;
   void *room = malloc((call->cols < block ? call->cols : block) * wide_size + 1);
-  fold_status status = room ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a block");
+  fold_status status = room ? fold_ok() : fold_no_memory("for a block");
   (void)scratch;
   for (size_t r = 0; r < call->rows; r++)
     for (size_t at = 0; at < call->cols && status.code == FOLD_OK; at += block, to += wide_size) {
@@ -102,7 +102,7 @@ static fold_status root(const struct fold_call *call, const void *partials, cons
   enum fold_dtype wide = fold_accumulator_of(call->dtype);
   size_t size = fold_dtype_size(wide), blocks = at[call->comm->ranks];
   unsigned char *row = malloc(blocks * size + 1);
-  fold_status status = row ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu blocks", blocks);
+  fold_status status = row ? fold_ok() : fold_no_memory("for %zu blocks", blocks);
   for (size_t r = 0; r < call->rows && status.code == FOLD_OK; r++) {
     uint64_t sum = 0;
     for (int q = 0; q < call->comm->ranks; q++) {

@@ -19,7 +19,7 @@ static fold_status dot_row(const struct fold_call *call, enum fold_dtype result,
 fold_status fold_host_dot_exact(const struct fold_subject *subject, const struct fold_call *call) {
   const enum fold_dtype result = fold_subject_result(subject, call->dtype);
   struct fold_super_dot *state = malloc(sizeof *state);
-  if (!state) return fold_error(FOLD_NO_MEMORY, "not enough memory for an exact dot product");
+  if (!state) return fold_no_memory("for an exact dot product");
   fold_status status = fold_ok();
   for (size_t row = 0; row < call->rows && status.code == FOLD_OK; row++)
     status = dot_row(call, result, row, fold_host_threads(call), state);

@@ -31,13 +31,27 @@ fold_status fold_ok(void) {
   return status;
 }
 
-fold_status fold_error(enum fold_code code, const char *format, ...) {
+static fold_status error_of(enum fold_code code, const char *begin, const char *format, va_list args) {
   fold_status status = {.code = code};
+  const size_t used = (size_t)snprintf(status.text, sizeof status.text, "%s", begin);
+  vsnprintf(status.text + used, sizeof status.text - used, format, args);
+  fold_text_one_line(status.text); /* the text may contain a name with any bytes */
+  return status;
+}
+
+fold_status fold_error(enum fold_code code, const char *format, ...) {
   va_list args;
   va_start(args, format);
-  vsnprintf(status.text, sizeof status.text, format, args);
+  const fold_status status = error_of(code, "", format, args);
   va_end(args);
-  fold_text_one_line(status.text); /* the text may contain a name with any bytes */
+  return status;
+}
+
+fold_status fold_no_memory(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  const fold_status status = error_of(FOLD_NO_MEMORY, "not enough memory ", format, args);
+  va_end(args);
   return status;
 }
 

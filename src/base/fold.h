@@ -82,6 +82,8 @@ typedef struct fold_status {
 
 fold_status fold_ok(void);
 fold_status fold_error(enum fold_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* NO_MEMORY; the text goes on after "not enough memory ": "for %zu ranks", "to draw it". */
+fold_status fold_no_memory(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same status with "context: " in front of its text; an OK status stays as it is. */
 fold_status fold_within(fold_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int fold_exit_code(enum fold_code code);

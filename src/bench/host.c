@@ -137,7 +137,7 @@ static fold_status start_subject(const struct race *r, struct contender *c) {
   size_t need = subject->scratch ? subject->scratch(subject, &call) : 0;
   if (need == 0) return fold_ok();
   c->scratch = calloc(1, need < FOLD_SCRATCH_ZEROED ? FOLD_SCRATCH_ZEROED : need);
-  return c->scratch ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %s", subject->name);
+  return c->scratch ? fold_ok() : fold_no_memory("for %s", subject->name);
 }
 
 /* A contender that can't run here is left out with a note. */
@@ -145,7 +145,7 @@ static void start(struct race *r, struct contender *c) {
   struct fold_timing *t = c->timing;
   double seconds;
   c->seconds = calloc(r->options->iterations, sizeof *c->seconds);
-  fold_status status = c->seconds ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for its times");
+  fold_status status = c->seconds ? fold_ok() : fold_no_memory("for its times");
   if (t && status.code == FOLD_OK) status = start_subject(r, c);
   c->runs = status.code == FOLD_OK && (!t || fold_judged_may_run(&t->judged));
   if (c->runs) status = run_once(r, c, 1, &seconds); /* the first run is not timed */
@@ -196,7 +196,7 @@ fold_status fold_bench_host_race(const struct fold_bench_options *options, const
   struct race r = {.options = options, .shape = shape, .n = n + READS, .stop = stop};
   FOLD_TRY(open_pool(&r.pool, options, shape));
   r.contenders = calloc(r.n, sizeof *r.contenders);
-  fold_status status = r.contenders ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu subjects", n);
+  fold_status status = r.contenders ? fold_ok() : fold_no_memory("for %zu subjects", n);
   for (size_t k = 0; k < r.n && status.code == FOLD_OK && !*stop; k++) {
     struct contender *c = &r.contenders[k];
     c->timing = k < n ? &timing[k] : NULL;

@@ -21,7 +21,7 @@ static fold_status lay(const struct fold_probe *p, struct fold_world *world, siz
   for (size_t k = 0; k < p->n_subjects; k++)
     snprintf(head.entrant[k].subject, FOLD_WIRE_NAME, "%s", p->subject[k]->name);
   struct wire_lay *heads = calloc(p->ranks, sizeof *heads);
-  if (!heads) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", p->ranks);
+  if (!heads) return fold_no_memory("for %u ranks", p->ranks);
   for (unsigned r = 0; r < p->ranks; r++) {
     heads[r] = head;
     for (size_t k = 0; k < p->n_subjects; k++) heads[r].entrant[k].first_col = r, heads[r].entrant[k].cols = 1;
@@ -82,7 +82,7 @@ fold_status fold_probe_run(const struct fold_probe *p, struct fold_probe_table *
   const struct fold_world_setting *settings = fold_world_settings(&n);
   *table = (struct fold_probe_table){.row = calloc(n, sizeof *table->row)};
   struct wire_checked *checked = calloc(p->ranks, sizeof *checked);
-  fold_status status = table->row && checked ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory to probe");
+  fold_status status = table->row && checked ? fold_ok() : fold_no_memory("to probe");
   for (size_t i = 0; i < n && status.code == FOLD_OK && !*stop; i++) {
     struct fold_setting_before before;
     if (!is_wanted(p, &settings[i])) continue;
@@ -99,7 +99,7 @@ fold_status fold_probe_run(const struct fold_probe *p, struct fold_probe_table *
 
 fold_status fold_probe_letters(const struct fold_probe *p, struct fold_probe_table *table) {
   uint64_t *class = calloc(table->n_rows * p->n_subjects * p->n_lengths + 1, sizeof *class);
-  if (!class) return fold_error(FOLD_NO_MEMORY, "not enough memory to probe");
+  if (!class) return fold_no_memory("to probe");
   table->n_letters = 0;
   for (size_t k = 0; k < p->n_subjects; k++)
     for (size_t i = 0; i < table->n_rows; i++)

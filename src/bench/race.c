@@ -53,7 +53,7 @@ fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, struct fold_c
   struct fold_rank_clock *clocks = calloc((size_t)shapes, sizeof *clocks);
   double *seconds = calloc(iterations, sizeof *seconds);
   *ceiling = (struct fold_ceiling){.clock = FOLD_CEILING_EVENTS};
-  fold_status status = clocks && seconds ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for clocks");
+  fold_status status = clocks && seconds ? fold_ok() : fold_no_memory("for clocks");
   if (status.code == FOLD_OK) status = fold_device_alloc(&d_in, nbytes);
   if (status.code == FOLD_OK) status = fold_device_alloc(&d_sink, SINK);
   if (status.code == FOLD_OK) status = fold_device_set(d_in, 0x3c, nbytes, NULL);
@@ -189,8 +189,7 @@ fold_status fold_bench_race(const struct fold_bench_options *options, const stru
   struct contender *contenders = calloc(n + 1, sizeof *contenders);
   double *seconds = calloc(options->iterations, sizeof *seconds);
   const bool enough = contenders && seconds;
-  fold_status status = enough ? fold_pool_open(&pool, options, shape, n)
-                              : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu subjects", n);
+  fold_status status = enough ? fold_pool_open(&pool, options, shape, n) : fold_no_memory("for %zu subjects", n);
   if (status.code == FOLD_OK) {
     for (size_t k = 0; k < n; k++) {
       contenders[k].timing = &timing[k];

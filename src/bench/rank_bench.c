@@ -171,7 +171,7 @@ static fold_status look(const struct fold_rank_bench *b, size_t n, uint64_t *has
   size_t size = fold_dtype_size(dtype);
   XXH3_state_t *state = XXH3_createState();
   unsigned char *part = malloc(READ_PART);
-  fold_status status = state && part ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory to hash results");
+  fold_status status = state && part ? fold_ok() : fold_no_memory("to hash results");
   if (status.code == FOLD_OK) XXH3_64bits_reset(state);
   for (size_t at = 0, k = 0; at < n && status.code == FOLD_OK; at += READ_PART) {
     size_t length = n - at < READ_PART ? n - at : READ_PART;

@@ -21,7 +21,7 @@ fold_status fold_rank_clock_open(struct fold_rank_clock *clock, bool gpu, unsign
     clock->event = calloc(2 * (size_t)n + 1, sizeof *clock->event);
   else
     clock->time = calloc(2 * (size_t)n + 1, sizeof *clock->time);
-  if (!clock->event && !clock->time) return fold_error(FOLD_NO_MEMORY, "not enough memory for a clock");
+  if (!clock->event && !clock->time) return fold_no_memory("for a clock");
   for (unsigned i = 0; gpu && i < 2 * n && status.code == FOLD_OK; i++)
     status = fold_device_event_create(&clock->event[i]);
   if (status.code != FOLD_OK) fold_rank_clock_close(clock);

@@ -13,7 +13,7 @@ static fold_status lay(struct fold_rank_bench *b, const struct fold_rank_seat *s
 static fold_status room(size_t nbytes, void **bytes, size_t *n) {
   *bytes = calloc(1, nbytes + 1);
   *n = nbytes;
-  return *bytes ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes of an answer", nbytes);
+  return *bytes ? fold_ok() : fold_no_memory("for %zu bytes of an answer", nbytes);
 }
 
 static fold_status answer(void *state, const struct fold_rank_seat *seat, struct fold_comm *const *comm, uint32_t kind,

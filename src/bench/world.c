@@ -51,7 +51,7 @@ static void fill_lay(const struct fold_world_race *s, const struct fold_generato
 /* Lays an input. With no repeats it can be checked, but not raced. */
 static fold_status lay(const struct fold_world_race *s, const struct fold_generator *generator, unsigned repeats) {
   struct wire_lay *heads = calloc(s->shape->ranks, sizeof *heads);
-  if (!heads) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", s->shape->ranks);
+  if (!heads) return fold_no_memory("for %u ranks", s->shape->ranks);
   for (unsigned r = 0; r < s->shape->ranks; r++) fill_lay(s, generator, repeats, r, &heads[r]);
   struct fold_question question = {
       .kind = WIRE_LAY, .head = heads, .head_bytes = sizeof *heads, .what = "making its part of the input"};
@@ -68,7 +68,7 @@ static fold_status race_some(const struct fold_world_race *s, unsigned warm_up, 
   unsigned ranks = s->shape->ranks, n = count_bits(s->in);
   struct wire_race head = {.entrants = s->in, .warm_up = warm_up, .repeats = repeats, .round = (uint32_t)at};
   double *seconds = calloc((size_t)ranks * n * repeats + 1, sizeof *seconds);
-  if (!seconds) return fold_error(FOLD_NO_MEMORY, "not enough memory for times");
+  if (!seconds) return fold_no_memory("for times");
   struct fold_question question = {.kind = WIRE_RACE,
                                    .head = &head,
                                    .one_head = true,
@@ -110,7 +110,7 @@ static fold_status race(struct fold_world_race *s, const volatile int *stop) {
   unsigned n = count_bits(s->in), iterations = s->options->iterations, done = PILOT < iterations ? PILOT : iterations;
   if (n == 0) return fold_ok();
   double *times = calloc((size_t)n * iterations, sizeof *times), round = 0;
-  if (!times) return fold_error(FOLD_NO_MEMORY, "not enough memory for times");
+  if (!times) return fold_no_memory("for times");
   fold_status status = race_some(s, WARM_UP, done, times, iterations, 0);
   for (unsigned k = 0; k < n; k++) round += times[(size_t)k * iterations + done - 1];
   double fit = fmax(1, 0.25 * fold_world_limit(s->world) / fmax(round, 1e-9));
@@ -184,7 +184,7 @@ fold_status fold_bench_world_ceiling(enum fold_engine engine, size_t n_bytes, st
   FOLD_TRY(fold_world_of(engine, &world));
   unsigned ranks = fold_world_ranks(world), at_once = fold_engine_is_host(engine) ? 1 : ranks;
   struct fold_ceiling *each = calloc(ranks, sizeof *each);
-  if (!each) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", ranks);
+  if (!each) return fold_no_memory("for %u ranks", ranks);
   struct wire_ceiling head = {.n_bytes = n_bytes};
   struct fold_question question = {.kind = WIRE_CEILING,
                                    .head = &head,

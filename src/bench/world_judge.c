@@ -76,7 +76,7 @@ static fold_status judge_at_size(const struct fold_world_race *s, struct fold_wo
   if (c.rows == 0) return fold_ok();
   for (size_t i = 0; i < c.rows; i++) fold_bits_store(shape->dtype, results, i, sample[i]);
   unsigned char *terms = malloc(c.rows * c.cols * fold_dtype_size(shape->dtype) + 1);
-  if (!terms) return fold_error(FOLD_NO_MEMORY, "not enough memory for the terms");
+  if (!terms) return fold_no_memory("for the terms");
   fold_status status = make_terms(s, c.rows, c.cols, terms);
   if (status.code == FOLD_OK) status = fold_truths_open(&truths, &c, terms);
   if (status.code == FOLD_OK) {
@@ -185,7 +185,7 @@ static void judge_ranks(struct fold_world_timing *t, const struct wire_checked *
 static fold_status ask(const struct fold_world_race *s, size_t k, struct wire_checked **checked) {
   struct wire_check head = {.entrant = (uint32_t)(k * s->shares)};
   *checked = calloc(s->shape->ranks, sizeof **checked);
-  if (!*checked) return fold_error(FOLD_NO_MEMORY, "not enough memory to check");
+  if (!*checked) return fold_no_memory("to check");
   struct fold_question question = {.kind = WIRE_CHECK,
                                    .head = &head,
                                    .one_head = true,

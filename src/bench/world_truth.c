@@ -22,7 +22,7 @@ struct fold_world_sums {
 
 fold_status fold_world_sums_open(struct fold_world_sums **sums) {
   *sums = calloc(1, sizeof **sums);
-  return *sums ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for exact sums");
+  return *sums ? fold_ok() : fold_no_memory("for exact sums");
 }
 
 void fold_world_sums_close(struct fold_world_sums *sums) {
@@ -58,7 +58,7 @@ fold_status fold_world_sums_find(struct fold_world_sums *sums, const struct fold
   if (*truth) return fold_ok();
   FOLD_TRY(fold_source_check(source));
   void *piece = malloc((n < PIECE ? n : PIECE) * size + 1);
-  if (!piece) return fold_error(FOLD_NO_MEMORY, "not enough memory for a piece of the input");
+  if (!piece) return fold_no_memory("for a piece of the input");
   for (size_t at = 0; at < n && !*stop; at += PIECE) {
     size_t some = n - at < PIECE ? n - at : PIECE;
     fold_generate_parallel(source, at, some, piece, 0);

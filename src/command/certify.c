@@ -57,7 +57,7 @@ static fold_status run(struct certificate *k) {
       .op = k->c->op, .rows = k->c->rows, .cols = k->c->cols, .poison = FOLD_BASE_POISON};
   struct fold_traces traces;
   k->results = calloc(k->c->rows + 1, sizeof *k->results);
-  if (k->results == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", k->c->rows);
+  if (k->results == NULL) return fold_no_memory("for %zu results", k->c->rows);
   FOLD_TRY(fold_engine_ready(k->subject->engine));
   FOLD_TRY(fold_rig_open_inputs(&k->rig, k->subject->engine, k->c->dtype, n, k->problem->inputs, k->c->rows));
   k->rig.problem = k->problem;
@@ -163,7 +163,7 @@ static fold_status write_exact(const struct certificate *k, size_t r, uint64_t *
 static fold_status check_results(const struct certificate *k, const uint64_t *exact) {
   const enum fold_dtype result = result_of(k);
   uint64_t *replayed = calloc(k->c->rows + 1, sizeof *replayed);
-  if (replayed == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", k->c->rows);
+  if (replayed == NULL) return fold_no_memory("for %zu results", k->c->rows);
   const struct fold_call call = {.dtype = k->c->dtype,
                                  .op = FOLD_SUM,
                                  .problem = k->problem,
@@ -217,7 +217,7 @@ static fold_status write_lines(const struct certificate *k) {
   if (!k->exact) write_tree(k->text, &k->tree);
   write_patterns(k->text, "results", result_of(k), k->results, c->rows);
   uint64_t *exact = calloc(c->rows + 1, sizeof *exact);
-  fold_status status = exact ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", c->rows);
+  fold_status status = exact ? fold_ok() : fold_no_memory("for %zu results", c->rows);
   for (size_t r = 0; status.code == FOLD_OK && r < c->rows; r++) status = write_exact(k, r, &exact[r]);
   if (status.code == FOLD_OK) status = check_results(k, exact);
   free(exact);
@@ -262,9 +262,9 @@ static fold_status write_certificate(struct certificate *k, const char *path, FI
   char *text = NULL;
   size_t size = 0;
   k->text = open_memstream(&text, &size);
-  if (k->text == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a certificate");
+  if (k->text == NULL) return fold_no_memory("for a certificate");
   fold_status status = write_lines(k);
-  if (fclose(k->text) != 0) status = fold_error(FOLD_NO_MEMORY, "not enough memory for a certificate");
+  if (fclose(k->text) != 0) status = fold_no_memory("for a certificate");
   if (status.code == FOLD_OK && path) status = write_file(path, text);
   if (status.code == FOLD_OK && !path) close_lines(text, to); /* whose owner checks it */
   free(text);

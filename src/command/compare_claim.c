@@ -52,8 +52,6 @@ struct judging {
   size_t n_promises, room_promises, n_counts, room_counts, shown;
 };
 
-static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the records"); }
-
 bool fold_compare_knows_claim(const char *claim) {
   return strcmp(claim, "gpu_to_gpu") == 0 || strcmp(claim, "run_to_run") == 0;
 }
@@ -80,7 +78,7 @@ static fold_status note_promise(struct judging *j, const json_t *record) {
     return fold_ok();
   if (has_promise(j, record)) return fold_ok();
   struct promise *p = fold_list_grow(&j->promises, &j->n_promises, &j->room_promises, sizeof *p);
-  if (p == NULL) return no_memory();
+  if (p == NULL) return fold_no_memory("for the records");
   snprintf(p->subject, sizeof p->subject, "%s", fold_record_text(record, "subject"));
   snprintf(p->engine, sizeof p->engine, "%s", fold_record_text(record, "engine"));
   snprintf(p->op, sizeof p->op, "%s", fold_record_text(record, "op"));
@@ -134,7 +132,7 @@ static fold_status take(void *context, json_t *record, size_t line) {
     return fold_ok();
   struct result *r = fold_list_grow(&side->results, &side->n, &side->room, sizeof *r);
   json_t *copy = r ? json_object() : NULL;
-  if (copy == NULL) return no_memory();
+  if (copy == NULL) return fold_no_memory("for the records");
   for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
     if (json_object_get(record, kept[k])) json_object_set(copy, kept[k], json_object_get(record, kept[k]));
   const char *first = json_string_value(json_array_get(json_object_get(record, "results"), 0));
@@ -232,7 +230,7 @@ static fold_status judge_key(struct judging *j, struct fold_records *records, co
   }
   bool promised = is_promised(j, b->record);
   struct counts *c = counts_of(j, b->record, promised);
-  if (c == NULL) return no_memory();
+  if (c == NULL) return fold_no_memory("for the records");
   ++*(other ? &c->refuted : &c->held);
   if (other && promised) show_refuted(j, a, other);
   return write_verdict(j, records, b, a, promised, !other);

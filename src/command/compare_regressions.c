@@ -82,8 +82,7 @@ static fold_status take(void *context, json_t *r, size_t line) {
     key = XXH3_128bits_withSeed(claim, strlen(claim), key.low64 ^ key.high64);
     *added = (struct verdict){key, state, name_of(r), state == HELD ? strdup("") : more_of(r, s->environment)};
   }
-  return added && added->name && added->more ? fold_ok()
-                                             : fold_error(FOLD_NO_MEMORY, "not enough memory for the records");
+  return added && added->name && added->more ? fold_ok() : fold_no_memory("for the records");
 }
 
 static int worst_first(const void *a, const void *b) {

@@ -13,8 +13,7 @@ fold_status fold_measuring_open(struct fold_measuring *m, const char *jsonl) {
 }
 
 fold_status fold_measuring_take(struct fold_measuring *m, json_t *record) {
-  fold_status status =
-      record ? fold_model_add(&m->model, record) : fold_error(FOLD_NO_MEMORY, "not enough memory for a record");
+  fold_status status = record ? fold_model_add(&m->model, record) : fold_no_memory("for a record");
   if (status.code == FOLD_OK && m->records.file) return fold_records_line(&m->records, record);
   json_decref(record);
   return status;

@@ -138,7 +138,7 @@ static fold_status apart(const char *program, const struct fold_subject *subject
   bool hung;
   FOLD_TRY(fold_setting_number(FOLD_SETTING_TIMEOUT, 20, &seconds));
   struct desk *desk = mmap(NULL, sizeof *desk, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (desk == MAP_FAILED) return fold_error(FOLD_NO_MEMORY, "not enough memory to start a process");
+  if (desk == MAP_FAILED) return fold_no_memory("to start a process");
   const pid_t parent = getpid(), child = fold_fork();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -94,7 +94,7 @@ static fold_status describe(const struct fold_truth *truth, struct answer *a) {
   }
   a->abs_sum = exact_text(truth->abs_sum);
   if ((a->exact || (a->low && a->high)) && a->abs_sum) return fold_ok();
-  return fold_error(FOLD_NO_MEMORY, "not enough memory for the digits");
+  return fold_no_memory("for the digits");
 }
 
 static void free_answer(struct answer *a) {

@@ -96,7 +96,7 @@ static fold_status print_order(const struct order *o) {
   FOLD_TRY(fold_order_named(o->name, &order));
   if (order->kind != FOLD_ORDER_SORTED) return print(o, order, NULL);
   double *terms = malloc((o->n + 1) * sizeof *terms);
-  if (terms == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %llu terms", (unsigned long long)o->n);
+  if (terms == NULL) return fold_no_memory("for %llu terms", (unsigned long long)o->n);
   for (uint64_t i = 0; i < o->n; i++) terms[i] = (double)(i + 1);
   fold_status status = print(o, order, terms);
   free(terms);

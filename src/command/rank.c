@@ -96,8 +96,7 @@ int fold_command_rank(int argc, char **argv, const struct fold_registry *registr
   unsigned n = o.threads ? o.ranks : 1;
   struct fold_rank_seat *seats = calloc(n, sizeof *seats);
   pthread_t *thread = calloc(n, sizeof *thread), watcher;
-  if (!seats || !thread)
-    return fold_print_error(argv[0], fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", n));
+  if (!seats || !thread) return fold_print_error(argv[0], fold_no_memory("for %u ranks", n));
   for (unsigned i = 0; i < n; i++) {
     seats[i] = (struct fold_rank_seat){.registry = registry,
                                        .engine = (enum fold_engine)o.engine,

@@ -99,8 +99,7 @@ static fold_status note(void *context, json_t *record, size_t line) {
 /* `environment` is borrowed. */
 static fold_status begin_goldens(struct fold_judge *j, const json_t *environment) {
   char *text = environment ? json_dumps(environment, JSON_COMPACT) : NULL;
-  fold_status status =
-      text ? fold_golden_begin(&j->golden, text) : fold_error(FOLD_NO_MEMORY, "not enough memory for the environment");
+  fold_status status = text ? fold_golden_begin(&j->golden, text) : fold_no_memory("for the environment");
   free(text);
   return status;
 }

@@ -15,7 +15,7 @@
 fold_status fold_judge_keep_figures(struct fold_judge *j, const struct fold_claim *claim,
                                     const struct fold_finding *f) {
   struct fold_figures *kept = fold_list_grow(&j->figures, &j->n_figures, &j->figures_room, sizeof *kept);
-  if (kept == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for what was measured");
+  if (kept == NULL) return fold_no_memory("for what was measured");
   *kept = (struct fold_figures){claim,  f->verdict, f->compared, f->comparisons, f->unjudged, f->row,
                                 f->got, f->want,    f->ulps,     f->backward,    f->fraction};
   if (j->last->figures++ == 0) j->last->first_figures = j->n_figures - 1;

@@ -134,14 +134,14 @@ static fold_status open_goldens(struct record *r) {
   if (r->keeping.path == NULL) return fold_ok();
   if (r->jsonl == NULL && !r->keeping.bless) {
     const int memory = memfd_create("foldproof-record", MFD_CLOEXEC);
-    if (memory < 0) return fold_error(FOLD_NO_MEMORY, "not enough memory for the records");
+    if (memory < 0) return fold_no_memory("for the records");
     snprintf(r->memory, sizeof r->memory, "/proc/self/fd/%d", memory);
     r->jsonl = r->memory;
   }
   FOLD_TRY(fold_golden_open(&r->golden, &r->keeping, &r->options.registry, &r->golden_selection));
   r->subjects = fold_golden_names(&r->golden, "subject");
   r->fixtures = fold_golden_names(&r->golden, "case");
-  if (!r->subjects || !r->fixtures) return fold_error(FOLD_NO_MEMORY, "not enough memory for the goldens");
+  if (!r->subjects || !r->fixtures) return fold_no_memory("for the goldens");
   if (!s->subjects && s->n_guests == 0 && *r->subjects) s->subjects = r->subjects;
   if (s->fixtures || s->n_npy > 0 || fold_option_given(&r->options, "set") || !*r->fixtures) return fold_ok();
   s->fixtures = r->fixtures;

@@ -56,7 +56,7 @@ static fold_status map_all(struct maps *m) {
   const struct fold_world_setting *settings = fold_world_settings(&n);
   m->map = calloc(n * m->options->lengths + 1, sizeof *m->map);
   m->setting = calloc(n * m->options->lengths + 1, sizeof *m->setting);
-  if (!m->map || !m->setting) return fold_error(FOLD_NO_MEMORY, "not enough memory for maps");
+  if (!m->map || !m->setting) return fold_no_memory("for maps");
   for (size_t k = 0; k < n; k++) {
     struct fold_setting_before before;
     if (settings[k].engine != m->subject->engine || !fold_glob_match(m->options->settings, settings[k].name)) continue;
@@ -86,7 +86,7 @@ static fold_status print_text(const struct maps *m, FILE *out) {
 
 static fold_status print_json(const struct maps *m, FILE *out) {
   json_t *all = json_array(), *one;
-  fold_status status = all ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for maps");
+  fold_status status = all ? fold_ok() : fold_no_memory("for maps");
   for (size_t k = 0; k < m->n && status.code == FOLD_OK; k++) {
     status = fold_map_json(&m->map[k], m->setting[k], &one);
     if (status.code == FOLD_OK) json_array_append_new(all, one);
@@ -94,7 +94,7 @@ static fold_status print_json(const struct maps *m, FILE *out) {
   char *text = status.code == FOLD_OK ? json_dumps(all, JSON_COMPACT) : NULL;
   json_decref(all);
   FOLD_TRY(status);
-  if (text == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for maps");
+  if (text == NULL) return fold_no_memory("for maps");
   fprintf(out, "%s\n", text);
   free(text);
   return fold_ok();

@@ -320,10 +320,10 @@ fold_status fold_selection_open(struct fold_selection_options *o, const struct f
   struct fold_selection *s = &o->selection;
   if (s->claims &&
       asprintf(&o->claims, "%s%s%s", s->claims, s->accurate_as ? ",accurate_as" : "", s->ulps_text ? ",ulps" : "") < 0)
-    return fold_error(FOLD_NO_MEMORY, "not enough memory for a list of claims");
+    return fold_no_memory("for a list of claims");
   const char *claims = o->claims;
   if (claims && (s->claims = o->expanded = fold_claims_expand(claims)) == NULL)
-    return fold_error(FOLD_NO_MEMORY, "not enough memory for a list of claims");
+    return fold_no_memory("for a list of claims");
   o->registry = *own;
   /* A new process runs each case once, and is waited for: it gets a part of the time. */
   if (s->seconds > 0) s->end = fold_now() + s->seconds / (s->fresh ? 4 : 1);

@@ -23,7 +23,7 @@ static fold_status add_case(struct plan *plan, struct fold_study_case c) {
     return fold_ok();
   }
   struct fold_study_case *added = fold_list_grow(&plan->at, &plan->n, &plan->capacity, sizeof *added);
-  if (added == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the plan");
+  if (added == NULL) return fold_no_memory("for the plan");
   *added = c;
   return fold_ok();
 }

@@ -6,8 +6,6 @@
 
 #include "base/list.h"
 
-static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the records"); }
-
 /* --- reading */
 
 static XXH128_hash_t add_to_key(XXH128_hash_t key, const json_t *r, const char *part) {
@@ -39,7 +37,7 @@ static fold_status append(struct fold_side *s, const struct fold_compared *c) {
       return fold_ok();
   }
   struct fold_compared *added = fold_list_grow(&s->at, &s->n, &s->room, sizeof *added);
-  if (added == NULL) return no_memory();
+  if (added == NULL) return fold_no_memory("for the records");
   *added = *c;
   return fold_ok();
 }
@@ -140,7 +138,7 @@ static fold_status found(struct fold_comparison *c, enum fold_change what, const
   if (c->ignore[what]) return fold_ok();
   c->n[what]++;
   struct fold_changed *added = fold_list_grow(&c->changed, &c->n_changed, &c->room, sizeof *added);
-  if (added == NULL) return no_memory();
+  if (added == NULL) return fold_no_memory("for the records");
   *added = (struct fold_changed){
       .what = what, .line = {a ? a->line : 0, b ? b->line : 0}, .number = {a ? a->number : 0, b ? b->number : 0}};
   return fold_ok();

@@ -29,8 +29,6 @@ struct explaining {
 /* If more records differ, only the first so many are described and counted by what they are. */
 enum { MOST_COUNTED = 20000 };
 
-static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for what differs"); }
-
 /* --- reading */
 
 static fold_status take(void *context, json_t *record, size_t line) {
@@ -56,7 +54,7 @@ static fold_status read_side(struct explaining *e, int side) {
   struct numbered *sorted = calloc(e->n + 1, sizeof *sorted);
   struct fold_lines lines;
   size_t n = 0;
-  if (sorted == NULL) return no_memory();
+  if (sorted == NULL) return fold_no_memory("for what differs");
   for (size_t i = 0; i < e->n; i++)
     if (e->at[i].changed->line[side]) sorted[n++] = (struct numbered){i, e->at[i].changed->number[side]};
   if (n) qsort(sorted, n, sizeof *sorted, by_number);
@@ -246,7 +244,7 @@ fold_status fold_compare_explain(const struct fold_comparison *c, struct fold_ag
   size_t chosen[FOLD_CHANGES] = {0};
   e.at = calloc(c->n_changed + 1, sizeof *e.at);
   e.order = calloc(c->n_changed + 1, sizeof *e.order);
-  fold_status status = e.at && e.order ? fold_ok() : no_memory();
+  fold_status status = e.at && e.order ? fold_ok() : fold_no_memory("for what differs");
   for (size_t i = 0; i < c->n_changed && e.at; i++) {
     const enum fold_change what = c->changed[i].what;
     const bool counted = what == FOLD_CHANGED_RESULTS || what == FOLD_CHANGED_VERDICT;

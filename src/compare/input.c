@@ -63,7 +63,7 @@ static fold_status read_case(const json_t *record, struct fold_case *c) {
 fold_status fold_again_case(const json_t *record, struct fold_case *c) {
   FOLD_TRY(read_case(record, c));
   c->name = strdup(fold_record_text(record, "case"));
-  return c->name ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a case");
+  return c->name ? fold_ok() : fold_no_memory("for a case");
 }
 
 static bool is_same(const struct fold_case *a, const struct fold_case *b) {
@@ -112,7 +112,7 @@ static fold_status find_case(struct fold_again *a, const json_t *record, const s
   told.name = strdup(name);
   a->made = told;
   *found = &a->made;
-  return told.name ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a case");
+  return told.name ? fold_ok() : fold_no_memory("for a case");
 }
 
 bool fold_again_misnamed(const struct fold_again *a, const json_t *record, char what[160]) {

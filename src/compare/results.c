@@ -44,7 +44,7 @@ static fold_status read_npy(const json_t *record, const char *path, enum fold_dt
     return fold_error(FOLD_BAD_INPUT, "results_npy is '%.60s': it must be next to the records, or in a folder below",
                       file);
   if (asprintf(&name, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path, file) < 0)
-    return fold_error(FOLD_NO_MEMORY, "not enough memory for a name");
+    return fold_no_memory("for a name");
   fold_status status = fold_npy_open(name, &npy);
   if (status.code == FOLD_OK && (npy.dtype != dtype || npy.rows * npy.cols != rows))
     status = fold_error(FOLD_BAD_INPUT, "%.100s: not %zu results of %s", name, rows, fold_dtype_name(dtype));
@@ -93,7 +93,7 @@ fold_status fold_again_results(struct fold_again *a, const json_t *record, const
   const enum fold_dtype dtype = fold_subject_result(subject, c->dtype);
   size_t held;
   *results = calloc(c->rows + 1, 8);
-  if (*results == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", c->rows);
+  if (*results == NULL) return fold_no_memory("for %zu results", c->rows);
   if (json_object_get(record, "results_npy")) {
     FOLD_TRY(read_npy(record, path, dtype, *results, c->rows));
     held = c->rows;

@@ -19,7 +19,7 @@ fold_status fold_seen_add(struct fold_seen_list *list, const struct fold_seen *s
     return fold_ok();
   }
   struct fold_seen *added = fold_list_grow(&list->at, &list->n, &list->room, sizeof *added);
-  if (added == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the records");
+  if (added == NULL) return fold_no_memory("for the records");
   *added = *seen;
   return fold_ok();
 }

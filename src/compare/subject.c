@@ -74,7 +74,7 @@ static fold_status grow(struct fold_again *a) {
   if (subjects) a->subjects.subjects = subjects;
   void *extremes = reallocarray(a->extremes, more, sizeof *a->extremes);
   if (extremes) a->extremes = extremes;
-  if (!subjects || !extremes) return fold_error(FOLD_NO_MEMORY, "not enough memory for the subjects of the records");
+  if (!subjects || !extremes) return fold_no_memory("for the subjects of the records");
   a->room = more;
   return fold_ok();
 }
@@ -96,7 +96,7 @@ static fold_status add(struct fold_again *a, const json_t *record, int engine, s
   s->guest = json_is_true(json_object_get(record, "guest")) ? &somebodys : NULL;
   a->extremes[a->subjects.n++] = 0;
   *added = s;
-  return s->name ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the subjects of the records");
+  return s->name ? fold_ok() : fold_no_memory("for the subjects of the records");
 }
 
 fold_status fold_again_note(struct fold_again *a, const json_t *record) {

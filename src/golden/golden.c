@@ -14,8 +14,6 @@
 
 enum { MOST_LINES = 10 };
 
-static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the goldens"); }
-
 /* --- lists of records */
 
 static int by_name(const void *a, const void *b) {
@@ -31,7 +29,7 @@ fold_status fold_golden_add(struct fold_golden_list *list, json_t *record) {
   struct fold_golden_entry *added = record ? fold_list_grow(&list->at, &list->n, &list->room, sizeof *added) : NULL;
   if (added == NULL) {
     json_decref(record);
-    return no_memory();
+    return fold_no_memory("for the goldens");
   }
   added->record = record;
   list->sorted = false;
@@ -104,7 +102,7 @@ void fold_golden_close(struct fold_golden *g) {
 fold_status fold_golden_begin(struct fold_golden *g, const char *environment) {
   json_decref(g->environment);
   g->environment = json_loads(environment, 0, NULL);
-  return g->environment ? fold_ok() : no_memory();
+  return g->environment ? fold_ok() : fold_no_memory("for the goldens");
 }
 
 /* --- what a run must give again */

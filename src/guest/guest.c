@@ -84,7 +84,7 @@ static fold_status ask(const struct fold_guest *guest, char **json) {
   FOLD_TRY(fold_setting_number(FOLD_SETTING_TIMEOUT, 20, &limit));
   /* mmap, because malloc may fill what it allocates (fresh_environment.c), and most of this is never touched. */
   char *text = mmap(NULL, LONGEST_TABLE + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (text == MAP_FAILED) return fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
+  if (text == MAP_FAILED) return fold_no_memory("for a guest's table");
   struct fold_reaper orphans; /* for processes that the guest starts on loading */
   fold_reaper_begin(&orphans);
   const pid_t parent = getpid(), child = pipe(ends) == 0 ? fold_fork() : -1;
@@ -113,15 +113,14 @@ static fold_status ask(const struct fold_guest *guest, char **json) {
     status = how_it_ended(guest, heard, n, limit, how);
   else if (text[0] != FOLD_OK)
     status = fold_error((enum fold_code)text[0], "%s", text + 1);
-  if (status.code == FOLD_OK && (*json = strdup(text + 1)) == NULL)
-    status = fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
+  if (status.code == FOLD_OK && (*json = strdup(text + 1)) == NULL) status = fold_no_memory("for a guest's table");
   munmap(text, LONGEST_TABLE + 1);
   return status;
 }
 
 static fold_status append(struct fold_subject **all, size_t *n, const struct fold_subject *rows, size_t more) {
   struct fold_subject *grown = realloc(*all, (*n + more + 1) * sizeof *grown);
-  if (grown == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the subjects");
+  if (grown == NULL) return fold_no_memory("for the subjects");
   memcpy(grown + *n, rows, more * sizeof *rows);
   *all = grown;
   *n += more;
@@ -144,8 +143,7 @@ static fold_status rename_row(struct fold_subject *row, const struct fold_regist
   for (unsigned k = 2;; k++) {
     free(guest->renamed);
     guest->renamed = NULL;
-    if (asprintf(&guest->renamed, "%s@%u", guest->name, k) < 0)
-      return fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
+    if (asprintf(&guest->renamed, "%s@%u", guest->name, k) < 0) return fold_no_memory("for a guest's table");
     if (fold_registry_find(before, guest->renamed, row->engine) ||
         fold_registry_find(more, guest->renamed, row->engine))
       continue;

@@ -121,7 +121,7 @@ static fold_status describe(const struct fold_guest *guest, char **json) {
   }
   if (json_object_get(answer, "subjects") == NULL) answer = json_pack("{s:[o]}", "subjects", answer);
   *json = json_dumps(answer, JSON_COMPACT);
-  return *json ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
+  return *json ? fold_ok() : fold_no_memory("for a guest's table");
 }
 
 static fold_status program_of(const struct fold_guest *guest, struct fold_program **program) {
@@ -169,7 +169,7 @@ static fold_status bring_back(const char *path, const struct fold_call *call, co
   const size_t n = call->rows * call->cols * fold_dtype_size(call->dtype);
   unsigned char *to = (unsigned char *)(uintptr_t)in, *now = malloc(n + 1);
   bool there;
-  if (now == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a program's input");
+  if (now == NULL) return fold_no_memory("for a program's input");
   fold_status status = read_again(path, call, now, &there);
   for (size_t i = 0; status.code == FOLD_OK && !there && i < n; i++) now[i] = (unsigned char)~to[i];
   if (status.code == FOLD_OK && memcmp(now, to, n) != 0)
@@ -271,7 +271,7 @@ static fold_status run_anew(const struct run *r) {
   if (r->call->launch.threads && !strstr(r->subject->guest->guest->what, THREADS))
     return fold_error(FOLD_UNSUPPORTED, "its command has no " THREADS);
   char *command = written_out(r);
-  if (command == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a command");
+  if (command == NULL) return fold_no_memory("for a command");
   fold_status status = fold_program_start(&p, command, false);
   free(command);
   FOLD_TRY(status);

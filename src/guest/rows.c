@@ -118,7 +118,7 @@ static fold_status masks(const struct reading *r, const char *field, const char 
   char meant[160], *rest = NULL;
   FOLD_TRY(text_at(r, field, &list));
   char *copy = strdup(list ? list : usual);
-  fold_status status = copy ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
+  fold_status status = copy ? fold_ok() : fold_no_memory("for a guest's table");
   *mask = 0;
   for (char *word = copy ? strtok_r(copy, ", ", &rest) : NULL; word && status.code == FOLD_OK;
        word = strtok_r(NULL, ", ", &rest)) {
@@ -318,7 +318,7 @@ static fold_status read_entry(const struct fold_guest *guest, const json_t *entr
   FOLD_TRY(text_at(&r, "problems", &problems));
   FOLD_TRY(flag_at(&r, "scratch", &has_scratch));
   struct fold_guest_row *row = malloc(sizeof *row);
-  if (row == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
+  if (row == NULL) return fold_no_memory("for a guest's table");
   *row = (struct fold_guest_row){.guest = guest,
                                  .text = json_incref((json_t *)(uintptr_t)entry),
                                  .name = r.name,
@@ -355,7 +355,7 @@ fold_status fold_guest_rows(const struct fold_guest *guest, const char *json, co
   else if (*n == 0)
     status = fold_error(FOLD_BAD_INPUT, "%s: its table has no subject", guest->what);
   else if (*rows == NULL)
-    status = fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
+    status = fold_no_memory("for a guest's table");
   for (size_t i = 0; i < *n && status.code == FOLD_OK; i++)
     status = read_entry(guest, json_array_get(list, i), i, wants, &(*rows)[i]);
   if (*rows == NULL) *n = 0;

@@ -126,7 +126,7 @@ fold_status fold_claims_parse(const char *list, uint64_t *named, uint64_t *prese
   fold_status status = fold_ok();
   char meant[160], *copy = strdup(list ? list : ""), *rest = NULL;
   *named = *preset = 0;
-  if (copy == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a list of claims");
+  if (copy == NULL) return fold_no_memory("for a list of claims");
   for (char *word = strtok_r(copy, ", ", &rest); word && status.code == FOLD_OK; word = strtok_r(NULL, ", ", &rest)) {
     const char *stands_for = find_preset(word);
     const uint64_t mask = matching(stands_for ? stands_for : word);

@@ -246,7 +246,7 @@ static bool judge_broadcast(struct fold_trial *trial, size_t rows, struct fold_f
   const size_t cols = trial->c->cols;
   const struct shape copies = {rows, cols, cols, 1, true}, one = {rows, cols, 0, 1, true};
   void *want = malloc(rows * sizeof(uint64_t));
-  fold_status status = want ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", rows);
+  fold_status status = want ? fold_ok() : fold_no_memory("for %zu results", rows);
   if (status.code == FOLD_OK) status = run_laid(trial, &copies, zero, false, want);
   if (status.code == FOLD_OK) status = run_laid(trial, &one, zero, true, trial->other);
   const bool same = compare(trial, status, trial->other, want, rows,

@@ -129,7 +129,7 @@ static fold_status open_laid(struct laid *l) {
   bool is_there = (l->got = malloc(l->side->rows * sizeof(uint64_t)));
   for (unsigned k = 0; k < trial->rig->inputs; k++)
     is_there &= (summer->in[k] = calloc(summer->rows * l->n, fold_dtype_size(summer->dtype))) != NULL;
-  if (!is_there) return fold_error(FOLD_NO_MEMORY, "not enough memory to ask for an order of %zu terms", l->n);
+  if (!is_there) return fold_no_memory("to ask for an order of %zu terms", l->n);
   return open_rig(l);
 }
 

@@ -176,7 +176,7 @@ bool fold_sweep_claim(const struct fold_claim *claim, struct fold_trial *trial, 
 bool fold_sweep_batches(struct fold_trial *trial, struct fold_finding *finding) {
   struct batch small = {1, malloc(trial->c->rows * 8)};
   if (small.results == NULL) {
-    fold_find_failed(finding, fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", trial->c->rows));
+    fold_find_failed(finding, fold_no_memory("for %zu results", trial->c->rows));
     return false;
   }
   const bool same = sweep(trial, &small, finding);

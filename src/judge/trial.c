@@ -10,7 +10,7 @@
 
 fold_status fold_log_add(struct fold_log *log, const struct fold_logged *run) {
   struct fold_logged *added = fold_list_grow(&log->run, &log->n, &log->room, sizeof *added);
-  if (!added) return fold_error(FOLD_NO_MEMORY, "not enough memory for the log of %zu runs", log->n + 1);
+  if (!added) return fold_no_memory("for the log of %zu runs", log->n + 1);
   *added = *run;
   return fold_ok();
 }
@@ -102,7 +102,7 @@ fold_status fold_trial_confirm_unwritten(struct fold_trial *trial, struct fold_r
   struct fold_request again = *request;
   again.poison = (unsigned char)~request->poison;
   unsigned char *second = malloc(request->rows * size + 1);
-  if (!second) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", request->rows);
+  if (!second) return fold_no_memory("for %zu results", request->rows);
   fold_status status = run_in(trial, rig, &again, second);
   struct fold_traces *other = status.code == FOLD_OK ? &trial->log.run[trial->log.n - 1].traces : NULL;
   bool unwritten = other && other->unwritten;

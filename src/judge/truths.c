@@ -12,7 +12,7 @@ fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case 
   truths->weighed = calloc(c->rows + 1, sizeof *truths->weighed);
   if (truths->row && truths->known && truths->weighed) return fold_ok();
   fold_truths_close(truths);
-  return fold_error(FOLD_NO_MEMORY, "not enough memory for the truths of %zu rows", c->rows);
+  return fold_no_memory("for the truths of %zu rows", c->rows);
 }
 
 void fold_truths_close(struct fold_truths *truths) {
@@ -98,7 +98,7 @@ fold_status fold_evidence_replay(const struct fold_evidence *e, const void **res
   if (order == NULL) return fold_error(FOLD_ENVIRONMENT, "its order %s does not exist", name);
   if (truths->input == NULL) return fold_error(FOLD_UNSUPPORTED, "its terms are not at hand");
   if (truths->replayed == NULL) truths->replayed = malloc((c->rows + 1) * sizeof(uint64_t));
-  if (truths->replayed == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", c->rows);
+  if (truths->replayed == NULL) return fold_no_memory("for %zu results", c->rows);
   *results = truths->replayed;
   if (truths->replayed_order == order && fold_arithmetic_same(truths->replayed_how, how) &&
       truths->replayed_wide == wide) /* unseen: != */

@@ -85,8 +85,7 @@ fold_status fold_trial_run_edited(struct fold_trial *trial, const struct fold_ed
                                   const struct fold_request *request, void *results) {
   const size_t nbytes = trial->rig->inputs * fold_trial_terms(trial) * fold_dtype_size(trial->c->dtype);
   unsigned char *saved = edit->apply ? malloc(nbytes + 1) : NULL;
-  if (edit->apply && saved == NULL)
-    return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes of input", nbytes);
+  if (edit->apply && saved == NULL) return fold_no_memory("for %zu bytes of input", nbytes);
   if (saved) copy_inputs(trial, saved, false);
   const struct fold_request whole = fold_trial_request(trial, 0x5a);
   fold_status status = edit_input(trial, edit, saved);

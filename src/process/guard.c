@@ -87,7 +87,7 @@ static void guard(void clean(void), const sigset_t *all) {
 
 fold_status fold_guard_begin(void clean(void)) {
   void *memory = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return fold_error(FOLD_NO_MEMORY, "not enough memory to start a process");
+  if (memory == MAP_FAILED) return fold_no_memory("to start a process");
   shared = memory;
   sigset_t all, own;
   sigfillset(&all);

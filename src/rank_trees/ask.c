@@ -38,7 +38,7 @@ fold_status fold_map_asker_open(struct fold_map_asker *a, const struct fold_map_
   a->between = malloc(result_bytes(a) + 8);
   a->mark = calloc(a->n + 1, 1);
   if (!a->fill || !a->got || !a->other || !a->between || !a->mark)
-    return fold_error(FOLD_NO_MEMORY, "not enough memory for a map of %zu elements", a->n);
+    return fold_no_memory("for a map of %zu elements", a->n);
   const struct wire_load load = {.dtype = a->dtype, .n = a->n, .max_rows = a->n};
   for (unsigned r = 0; r < a->ranks; r++)
     a->fill[r] = (struct wire_fill){.load = load, .accumulator = FOLD_DTYPES, .ranks = a->ranks};
@@ -55,7 +55,7 @@ void fold_map_asker_close(struct fold_map_asker *a) {
 
 static fold_status run(struct fold_map_asker *a, unsigned char poison, struct wire_ran *ran) {
   struct wire_run *heads = calloc(a->ranks, sizeof *heads);
-  if (!heads) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", a->ranks);
+  if (!heads) return fold_no_memory("for %u ranks", a->ranks);
   for (unsigned r = 0; r < a->ranks; r++) {
     heads[r] = (struct wire_run){.op = FOLD_SUM,
                                  .ranks = a->ranks,
@@ -129,7 +129,7 @@ static fold_status fill(struct fold_map_asker *a, const struct wire_fill *parts)
 /* All terms are negative, because no probe has a negative sum. */
 static fold_status call_between(struct fold_map_asker *a, struct wire_ran *ran) {
   struct wire_fill *parts = malloc(a->ranks * sizeof *parts);
-  if (!parts) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", a->ranks);
+  if (!parts) return fold_no_memory("for %u ranks", a->ranks);
   for (unsigned r = 0; r < a->ranks; r++) {
     parts[r] = a->fill[r];
     parts[r].accumulator = FOLD_DTYPES;
@@ -165,7 +165,7 @@ fold_status fold_map_call(struct fold_map_asker *a) {
   if (a->marked) memset(a->mark, FOLD_MAP_SAME, a->n);
   a->marked = false;
   struct wire_ran *ran = calloc(2 * a->ranks, sizeof *ran);
-  if (!ran) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", a->ranks);
+  if (!ran) return fold_no_memory("for %u ranks", a->ranks);
   const fold_status status = run_twice(a, ran, ran + a->ranks);
   free(ran);
   return status;

@@ -43,5 +43,5 @@ fold_status fold_map_json(const struct fold_map *map, const char *setting, json_
                       "calls", (json_int_t)map->calls, "tested", (json_int_t)map->tested, "as_predicted",
                       (json_int_t)map->right, "compared_elements", (json_int_t)map->looked, "telling_elements",
                       (json_int_t)map->telling, "seconds", map->seconds, "ranges", runs, "trees", trees);
-  return *object ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a map");
+  return *object ? fold_ok() : fold_no_memory("for a map");
 }

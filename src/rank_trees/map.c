@@ -173,7 +173,7 @@ static fold_status collect(struct work *w) {
   struct fold_map *map = w->map;
   uint32_t *class_of = malloc(s->nodes * sizeof *class_of);
   size_t runs = 0, classes = 0;
-  if (class_of == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu classes", s->nodes);
+  if (class_of == NULL) return fold_no_memory("for %zu classes", s->nodes);
   for (size_t k = 0; k < s->nodes; k++) class_of[k] = UINT32_MAX;
   for (size_t i = 0; i < s->n; i++) {
     runs += i == 0 || s->of[i] != s->of[i - 1];
@@ -182,7 +182,7 @@ static fold_status collect(struct work *w) {
   map->run = malloc((runs + 1) * sizeof *map->run);
   map->class = calloc(classes + 1, sizeof *map->class);
   fold_status status = fold_ok();
-  if (!map->run || !map->class) status = fold_error(FOLD_NO_MEMORY, "not enough memory for %zu runs", runs);
+  if (!map->run || !map->class) status = fold_no_memory("for %zu runs", runs);
   for (size_t i = 0; i < s->n && status.code == FOLD_OK; i++) {
     const uint32_t node = s->of[i];
     struct fold_map_class *c = &map->class[class_of[node]];
@@ -211,7 +211,7 @@ static fold_status reveal(struct work *w) {
   w->pairs = (size_t)a->ranks * (a->ranks - 1) / 2;
   w->rank = malloc(a->ranks * sizeof *w->rank);
   w->answer = malloc((w->pairs + 1) * sizeof *w->answer);
-  if (!w->rank || !w->answer) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu pairs of ranks", w->pairs);
+  if (!w->rank || !w->answer) return fold_no_memory("for %zu pairs of ranks", w->pairs);
   FOLD_TRY(fold_map_sorter_open(&w->sorter, a->n));
   FOLD_TRY(ask_all(w));
   FOLD_TRY(collect(w));
@@ -228,7 +228,7 @@ static fold_status note_side_effect(struct fold_map *map, const char *side_effec
   map->run = calloc(1, sizeof *map->run);
   if (!map->class || !map->run) {
     map->classes = map->runs = 0;
-    return fold_error(FOLD_NO_MEMORY, "not enough memory for a map");
+    return fold_no_memory("for a map");
   }
   map->class[0] = (struct fold_map_class){.kind = FOLD_MAP_NO_TREE, .elements = map->asked.n};
   snprintf(map->class[0].why, sizeof map->class[0].why, "%s", side_effect);

@@ -28,8 +28,6 @@ static void list_ways(struct fold_map_proof *p) {
   }
 }
 
-static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory to test a map"); }
-
 static fold_status open_rooms(struct fold_map_proof *p) {
   p->threads = (unsigned)omp_get_max_threads();
   p->room = calloc(p->threads, sizeof *p->room);
@@ -38,9 +36,9 @@ static fold_status open_rooms(struct fold_map_proof *p) {
     room->rows = malloc((size_t)BLOCK * p->asker->ranks * 8);
     room->want = malloc((size_t)BLOCK * 8);
     room->others = malloc((size_t)BLOCK * 8);
-    if (!room->rows || !room->want || !room->others) return no_memory();
+    if (!room->rows || !room->want || !room->others) return fold_no_memory("to test a map");
   }
-  return p->room ? fold_ok() : no_memory();
+  return p->room ? fold_ok() : fold_no_memory("to test a map");
 }
 
 /* Finds the classes whose trees are those of other orders: no data distinguish these. */
@@ -64,7 +62,7 @@ fold_status fold_map_proof_open(struct fold_map_proof *p, struct fold_map *map, 
   p->seen = calloc(p->map->classes + 1, sizeof *p->seen);
   p->alike = calloc(p->map->classes + 1, 1);
   p->told = calloc(a->n + 1, 1);
-  if (!p->seen || !p->alike || !p->told) return no_memory();
+  if (!p->seen || !p->alike || !p->told) return fold_no_memory("to test a map");
   FOLD_TRY(open_rooms(p));
   for (unsigned k = 0; k < FOLD_MAP_OTHERS; k++)
     FOLD_TRY(fold_tree_of_order(fold_order_find(orders[k]), a->dtype, NULL, a->ranks, &p->other[k]));

@@ -14,7 +14,7 @@ fold_status fold_map_sorter_open(struct fold_map_sorter *s, size_t n) {
   *s = (struct fold_map_sorter){.n = n, .room = 1024, .nodes = FOLD_MAP_NODE_ROOT + 1, .round = FOLD_MAP_NODE_ROOT};
   s->of = malloc((n + 1) * sizeof *s->of);
   s->node = calloc(s->room, sizeof *s->node);
-  if (!s->of || !s->node) return fold_error(FOLD_NO_MEMORY, "not enough memory for a map of %zu elements", n);
+  if (!s->of || !s->node) return fold_no_memory("for a map of %zu elements", n);
   for (size_t i = 0; i < n; i++) s->of[i] = FOLD_MAP_NODE_ROOT;
   return fold_ok();
 }
@@ -28,7 +28,7 @@ static fold_status add_node(struct fold_map_sorter *s, uint32_t parent, uint16_t
   if (s->nodes - s->round == FOLD_MAP_CLASSES_MOST)
     return fold_error(FOLD_UNSUPPORTED, "the elements have more than %d different trees", FOLD_MAP_CLASSES_MOST);
   struct fold_map_node *added = fold_list_grow(&s->node, &s->nodes, &s->room, sizeof *added);
-  if (!added) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu classes of elements", s->nodes);
+  if (!added) return fold_no_memory("for %zu classes of elements", s->nodes);
   *added = (struct fold_map_node){parent, answer};
   *node = (uint32_t)(s->nodes - 1);
   return fold_ok();

@@ -14,7 +14,7 @@ fold_status fold_map_legend_add(struct fold_map_legend *legend, const struct fol
   for (size_t k = 0; k < map->classes; k++) {
     if (!has_tree(&map->class[k]) || fold_map_legend_find(legend, &map->class[k]) < legend->n) continue;
     const struct fold_map_class **added = fold_list_grow(&legend->class, &legend->n, &legend->room, sizeof *added);
-    if (added == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu trees", legend->n + 1);
+    if (added == NULL) return fold_no_memory("for %zu trees", legend->n + 1);
     *added = &map->class[k];
   }
   return fold_ok();

@@ -160,7 +160,7 @@ static fold_status receive(struct fold_world *w, struct fold_listener *listener,
 
 fold_status fold_listener_admit_all(struct fold_world *w, struct fold_listener *listener, double end) {
   struct connection *all = calloc(MOST_CONNECTIONS, sizeof *all);
-  if (!all) return fold_error(FOLD_NO_MEMORY, "not enough memory to admit ranks");
+  if (!all) return fold_no_memory("to admit ranks");
   for (int i = 0; i < MOST_CONNECTIONS; i++) all[i].fd = -1;
   struct fold_limit limit = fold_limit_until(end);
   fold_status status = fold_ok();

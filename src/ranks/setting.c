@@ -94,7 +94,7 @@ fold_status fold_setting_enter(const struct fold_world_setting *setting, struct 
     if ((now && !before->value[k]) || setenv(setting->variable[k].name, setting->variable[k].value, 1)) {
       free(before->value[k]);
       put_back(setting, k, before);
-      return fold_error(FOLD_NO_MEMORY, "not enough memory for the environment");
+      return fold_no_memory("for the environment");
     }
   }
   return fold_ok();

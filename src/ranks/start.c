@@ -132,7 +132,7 @@ static fold_status start_launcher(struct fold_world *w, const struct words *word
   if (strcmp(launch, "mpirun") == 0) launch = "mpirun --oversubscribe --bind-to none -n {ranks}";
   char *text = strdup(launch);
   int error = 0;
-  fold_status status = text ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory to start ranks");
+  fold_status status = text ? fold_ok() : fold_no_memory("to start ranks");
   if (status.code == FOLD_OK) status = command_line(w, words, text, argv);
   if (status.code == FOLD_OK) status = open_output(w);
   if (status.code == FOLD_OK) snprintf(w->secret, sizeof w->secret, "%s", words->secret);
@@ -170,7 +170,7 @@ static fold_status check_means(struct fold_world *w, const struct fold_comm_engi
 /* When all ranks are there, each starts its library, which may need all of them for that. */
 static fold_status start_engines(struct fold_world *w, double limit) {
   char(*device)[64] = calloc(w->ranks, sizeof *device);
-  if (!device) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", w->ranks);
+  if (!device) return fold_no_memory("for %u ranks", w->ranks);
   struct fold_question question = {.kind = WIRE_START, .answer_bytes = sizeof *device, .what = "starting"};
   double answers = w->limit;
   w->limit = limit;
@@ -192,7 +192,7 @@ fold_status fold_world_start(struct fold_world *w) {
   w->limit = limit;
   w->rank = calloc(w->ranks, sizeof *w->rank);
   w->polled = calloc(w->ranks, sizeof *w->polled);
-  if (!w->rank || !w->polled) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", w->ranks);
+  if (!w->rank || !w->polled) return fold_no_memory("for %u ranks", w->ranks);
   for (unsigned r = 0; r < w->ranks; r++) w->rank[r].fd = -1;
   struct fold_listener listener = {.fd = -1};
   struct words words;

@@ -253,7 +253,7 @@ fold_status fold_world_need(struct fold_world *w, unsigned ranks) {
   struct fold_question token = {.kind = WIRE_TOKEN, .answer_bytes = sizeof open.token, .what = "making a communicator"};
   FOLD_TRY(fold_world_ask(w, 0, 1, &token, open.token));
   struct wire_open *heads = calloc(ranks, sizeof *heads);
-  if (!heads) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", ranks);
+  if (!heads) return fold_no_memory("for %u ranks", ranks);
   for (unsigned r = 0; r < ranks; r++) heads[r] = open;
   struct fold_question question = {
       .kind = WIRE_OPEN, .head = heads, .head_bytes = sizeof *heads, .what = "opening a communicator"};

@@ -109,7 +109,7 @@ static fold_status check_results(const json_t *record, const json_t *results) {
   if (!json_is_array(results) || (n != held && n != all))
     return fold_error(FOLD_BAD_INPUT, "it holds %zu results, and should hold %zu of %zu rows", n, held, all);
   void *got = malloc(n * 8 + 8);
-  fold_status status = got ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a record's results");
+  fold_status status = got ? fold_ok() : fold_no_memory("for a record's results");
   for (size_t r = 0; r < n && status.code == FOLD_OK; r++) {
     const char *text = json_string_value(json_array_get(results, r));
     if (fold_record_read_bits(text, (enum fold_dtype)dtype, &bits))

@@ -59,7 +59,7 @@ static fold_status note(struct reading *r, const json_t *record) {
   XXH128_hash_t key = fold_record_key(record, true);
   if (json_object_get(record, "cases") || !*fold_record_text(record, "case")) return fold_ok();
   struct noted *noted = fold_list_grow(&r->noted, &r->n_noted, &r->room, sizeof *noted);
-  if (noted == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the records");
+  if (noted == NULL) return fold_no_memory("for the records");
   key = XXH3_128bits_withSeed(claim, strlen(claim) + 1, key.low64 ^ key.high64);
   key = XXH3_128bits_withSeed(hash, strlen(hash) + 1, key.low64 ^ key.high64);
   *noted = (struct noted){key, r->line};

@@ -49,7 +49,7 @@ static json_t *plain(const json_t *value) {
 
 fold_status fold_json_make_plain(json_t **record) {
   json_t *copy = plain(*record);
-  if (copy == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a record");
+  if (copy == NULL) return fold_no_memory("for a record");
   json_decref(*record);
   *record = copy;
   return fold_ok();

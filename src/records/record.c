@@ -40,7 +40,7 @@ static fold_status line_text(json_t *line, char **text) {
   const char *build = json_string_value(json_object_get(line, "build"));
   if (build && strcmp(build, fold_build_commit()) == 0) FOLD_TRY(check_written(line));
   *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
-  return *text ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a record");
+  return *text ? fold_ok() : fold_no_memory("for a record");
 }
 
 fold_status fold_record_line_text(json_t *line, char **text) {

@@ -163,7 +163,7 @@ fold_status fold_refutation_keep(struct fold_refutation *r, const struct fold_ju
   FILE *out = open_memstream(&r->replay, &size);
   if (out) print_replay(j, program, folder, out);
   const bool whole = out && fclose(out) == 0 && r->head && r->rest && r->replay;
-  return whole ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a refutation");
+  return whole ? fold_ok() : fold_no_memory("for a refutation");
 }
 
 void fold_refutation_free(struct fold_refutation *r) {

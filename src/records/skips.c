@@ -13,9 +13,7 @@ static bool is_like(const struct fold_skipped *s, const struct fold_judgement *j
          strcmp(s->reason, j->finding.reason) == 0;
 }
 
-static fold_status no_memory(void) {
-  return fold_error(FOLD_NO_MEMORY, "not enough memory for the records of what was skipped");
-}
+static fold_status no_memory(void) { return fold_no_memory("for the records of what was skipped"); }
 
 /* Counts one more case of its fixture: "normal" of normal/f32/..., or an array's whole path. */
 static fold_status cover(json_t *fixtures, const struct fold_case *c) {

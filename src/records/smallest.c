@@ -7,9 +7,7 @@
 
 #include "base/wrap.h"
 
-static fold_status no_memory(void) {
-  return fold_error(FOLD_NO_MEMORY, "not enough memory for the smallest counterexamples");
-}
+static fold_status no_memory(void) { return fold_no_memory("for the smallest counterexamples"); }
 
 static size_t cells(const struct fold_smallest *s) { return s->registry ? s->registry->n * FOLD_CLAIMS : 0; }
 

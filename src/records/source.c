@@ -72,7 +72,7 @@ static fold_status read_more(struct fold_source_file *s) {
   s->to = left;
   if (s->room < left + BLOCK) {
     char *grown = realloc(s->block, 2 * left + 2 * BLOCK);
-    if (grown == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a line");
+    if (grown == NULL) return fold_no_memory("for a line");
     s->block = grown;
     s->room = 2 * left + 2 * BLOCK;
   }
@@ -131,6 +131,6 @@ fold_status fold_source_folder(const char *path, char ***names) {
     free(found[i]);
   }
   free(found);
-  if (!enough) return fold_error(FOLD_NO_MEMORY, "not enough memory for the names of a folder");
+  if (!enough) return fold_no_memory("for the names of a folder");
   return n ? fold_ok() : fold_error(FOLD_BAD_INPUT, "%.150s: no *.jsonl is in it", path);
 }

@@ -18,9 +18,7 @@ fold_status fold_summary_open(struct fold_summary *summary, const struct fold_re
   summary->seconds = calloc(registry->n + 1, sizeof *summary->seconds);
   summary->off = calloc(registry->n + 1, sizeof *summary->off);
   summary->unclaimed = calloc(registry->n + 1, sizeof *summary->unclaimed);
-  return summary->seconds && summary->off && summary->unclaimed
-             ? fold_ok()
-             : fold_error(FOLD_NO_MEMORY, "not enough memory for the summary");
+  return summary->seconds && summary->off && summary->unclaimed ? fold_ok() : fold_no_memory("for the summary");
 }
 
 void fold_summary_close(struct fold_summary *summary) {
@@ -45,7 +43,7 @@ static fold_status count_skip(struct fold_summary *summary, const char *reason) 
     *added = (struct fold_skip){copy, 1};
   else
     free(copy);
-  return added ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the summary");
+  return added ? fold_ok() : fold_no_memory("for the summary");
 }
 
 /* Inserts the finished case into the list of the slowest. */

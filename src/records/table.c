@@ -20,7 +20,7 @@ fold_status fold_table_open(struct fold_table *table, const struct fold_registry
   table->probed = calloc(cells + 1, sizeof *table->probed);
   if (!table->promised || !table->probed || !table->tally) {
     fold_table_close(table);
-    return fold_error(FOLD_NO_MEMORY, "not enough memory for the table");
+    return fold_no_memory("for the table");
   }
   for (size_t i = 0; i < cells; i++) table->promised[i].backward = table->probed[i].backward = NAN;
   return fold_ok();

@@ -159,7 +159,7 @@ fold_status fold_curves_draw(struct fold_page *page, const struct fold_model_poi
   if (curves == NULL || room == NULL) {
     free(curves);
     free(room);
-    return fold_error(FOLD_NO_MEMORY, "not enough memory for a figure");
+    return fold_no_memory("for a figure");
   }
   for (size_t i = 0, end; i < n && n_curves < FOLD_METHODS_MOST; i = end) {
     for (end = i + 1; end < n && same_subject(&p[i], &p[end]);) end++;

@@ -70,7 +70,7 @@ static fold_status draw_points(struct fold_page *page, const void *items, size_t
   struct fold_keys of_items = keys;
   of_items.size = size;
   struct fold_model_point *points = fold_keys_sorted(&of_items, items, n);
-  if (points == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the figures");
+  if (points == NULL) return fold_no_memory("for the figures");
   for (size_t i = 0; i < n; i++) memmove(&points[i], (char *)points + i * size, sizeof *points);
   fold_page_figures(page, UNFOLDED);
   fold_status status = draw_all(page, points, n, kind, &tally);

@@ -126,7 +126,7 @@ fold_status fold_gnuplot_run(FILE *script, const struct fold_figure *figure, FIL
   fold_status status = run(script, drawn, figure->seconds);
   char *svg = status.code == FOLD_OK ? slurp(drawn) : NULL;
   fclose(drawn);
-  if (status.code == FOLD_OK && svg == NULL) status = fold_error(FOLD_NO_MEMORY, "not enough memory for a figure");
+  if (status.code == FOLD_OK && svg == NULL) status = fold_no_memory("for a figure");
   const char *body = svg ? find_body(svg) : NULL;
   if (status.code == FOLD_OK && body == NULL) status = fold_error(FOLD_ENVIRONMENT, "gnuplot drew no SVG");
   if (status.code == FOLD_OK) {

@@ -56,7 +56,7 @@ void fold_page_figures_end(struct fold_page *page) {
 fold_status fold_page_groups(struct fold_page *page, const struct fold_groups *g) {
   char *items = fold_keys_sorted(g->keys, g->items, g->n);
   double *room = malloc(3 * g->n * sizeof *room);
-  fold_status status = items && room ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the figures");
+  fold_status status = items && room ? fold_ok() : fold_no_memory("for the figures");
   fold_page_figures(page, g->shown);
   for (size_t i = 0, end, drawn = 0; i < g->n && drawn < g->most && status.code == FOLD_OK; i = end) {
     end = fold_keys_end(g->keys, g->group, items, i, g->n);
@@ -103,11 +103,11 @@ void fold_page_plot(struct fold_page *page, const struct fold_plot *plot, const 
   make_room(page);
   fold_status status = given_up ? page->trouble : fold_ok();
   FILE *out = open_memstream(&svg, &size);
-  if (out == NULL) status = fold_error(FOLD_NO_MEMORY, "not enough memory for a figure");
+  if (out == NULL) status = fold_no_memory("for a figure");
   if (status.code == FOLD_OK) status = fold_plot_svg(plot, &figure, out);
   page->slow += status.code != FOLD_OK && !given_up && fold_now() - started >= page->seconds;
   if (status.code == FOLD_OK) fold_plot_legend(plot, out);
-  if (out && fclose(out) != 0) status = fold_error(FOLD_NO_MEMORY, "not enough memory for a figure");
+  if (out && fclose(out) != 0) status = fold_no_memory("for a figure");
   put_figure(page, caption, status, svg);
   free(svg);
 }

@@ -12,8 +12,6 @@
 #include "records/lines.h"
 #include "report/text.h"
 
-static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the report"); }
-
 void fold_model_open(struct fold_model *model) { *model = (struct fold_model){0}; }
 
 const char *fold_model_word(struct fold_model *model, const char *word) {
@@ -53,7 +51,7 @@ static fold_status find_environment(struct fold_model *model, json_t *described,
     *at = described;
   else
     json_decref(described);
-  return at || known >= 0 ? fold_ok() : no_memory();
+  return at || known >= 0 ? fold_ok() : fold_no_memory("for the report");
 }
 
 /* "2026-11-22: foldproof bench -n 1e6" among the environment's runs. */
@@ -62,7 +60,8 @@ static fold_status add_run(json_t *environment, const json_t *record) {
   if (!*date && !*command) return fold_ok();
   if (!json_is_array(json_object_get(environment, "runs"))) json_object_set_new(environment, "runs", json_array());
   json_t *run = json_sprintf("%s%s%s", date, *date && *command ? ": " : "", command);
-  return json_array_append_new(json_object_get(environment, "runs"), run) == 0 ? fold_ok() : no_memory();
+  return json_array_append_new(json_object_get(environment, "runs"), run) == 0 ? fold_ok()
+                                                                               : fold_no_memory("for the report");
 }
 
 fold_status fold_model_add_environment(struct fold_model *model, const json_t *record, int *environment) {
@@ -139,7 +138,7 @@ static size_t cases_of(const json_t *record) {
 
 static fold_status count_reason(struct fold_model_cell *cell, struct fold_model_fixture *fixture, const char *text,
                                 size_t cases) {
-  if (fixture->why == NULL && (fixture->why = strdup(text)) == NULL) return no_memory();
+  if (fixture->why == NULL && (fixture->why = strdup(text)) == NULL) return fold_no_memory("for the report");
   for (size_t i = 0; i < cell->n_reasons; i++)
     if (strcmp(cell->reasons[i].text, text) == 0) {
       cell->reasons[i].count += cases;
@@ -150,7 +149,7 @@ static fold_status count_reason(struct fold_model_cell *cell, struct fold_model_
     return fold_ok();
   }
   char *copy = strdup(text);
-  if (copy == NULL) return no_memory();
+  if (copy == NULL) return fold_no_memory("for the report");
   cell->reasons[cell->n_reasons++] = (struct fold_model_reason){copy, cases};
   return fold_ok();
 }
@@ -165,7 +164,7 @@ static fold_status count_covered(struct fold_model_cell *cell, const json_t *rec
     const size_t more = json_integer_value(n) > 0 ? (size_t)json_integer_value(n) : 0;
     if (more > cases) return fold_error(FOLD_BAD_INPUT, "its fixtures have more than %zu cases", cases);
     struct fold_model_fixture *fixture = find_fixture(cell, name, strlen(name));
-    if (fixture == NULL) return no_memory();
+    if (fixture == NULL) return fold_no_memory("for the report");
     fixture->count[FOLD_SKIPPED] += more;
     covered += more;
     if (more) FOLD_TRY(count_reason(cell, fixture, fold_record_text(record, "reason"), more));
@@ -243,12 +242,12 @@ fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, i
     return fold_error(FOLD_BAD_INPUT, "more than %d claims", MODEL_CLAIMS);
   const size_t cases = cases_of(record);
   const json_t *fixtures = json_object_get(record, "fixtures");
-  if (cell == NULL) return no_memory();
+  if (cell == NULL) return fold_no_memory("for the report");
   cell->count[verdict] += cases;
   if (verdict == FOLD_SKIPPED && fixtures) return count_covered(cell, record, fixtures, cases);
   const char *name = fold_record_text(record, "case");
   struct fold_model_fixture *fixture = find_fixture(cell, name, fixture_length(name));
-  if (fixture == NULL) return no_memory();
+  if (fixture == NULL) return fold_no_memory("for the report");
   double ulps = fold_record_double(record, "ulps"), fraction = fold_record_double(record, "bound_fraction");
   fixture->count[verdict] += cases;
   if (fold_model_is_known(record)) cell->known++, fixture->known++;

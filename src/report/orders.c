@@ -59,7 +59,7 @@ static fold_status measure(struct drawing *d) {
   const size_t nodes = fold_tree_nodes(&d->tree);
   d->x = calloc(nodes, sizeof *d->x);
   d->height = calloc(nodes, sizeof *d->height);
-  if (d->x == NULL || d->height == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a drawing");
+  if (d->x == NULL || d->height == NULL) return fold_no_memory("for a drawing");
   for (size_t i = 0; i < d->tree.n; i++) d->x[i] = (double)i;
   for (size_t j = 0; j < d->tree.joins; j++)
     for (uint32_t c = d->tree.first[j]; c < d->tree.first[j + 1]; c++) {
@@ -117,10 +117,9 @@ static fold_status put_words(const struct fold_tree *tree, FILE *out) {
   char *text = NULL;
   size_t size;
   FILE *memory = open_memstream(&text, &size);
-  if (memory == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a drawing");
+  if (memory == NULL) return fold_no_memory("for a drawing");
   fold_status status = fold_tree_text(tree, memory);
-  if (fclose(memory) != 0 && status.code == FOLD_OK)
-    status = fold_error(FOLD_NO_MEMORY, "not enough memory for a drawing");
+  if (fclose(memory) != 0 && status.code == FOLD_OK) status = fold_no_memory("for a drawing");
   char *rest = status.code == FOLD_OK ? text : NULL;
   for (char *line; rest && (line = strsep(&rest, "\n")) && *line;) {
     fputs("<code>", out);
@@ -169,7 +168,7 @@ fold_status fold_page_orders(struct fold_page *page) {
   const struct fold_order *orders = fold_orders(&n);
   struct prints *prints = calloc(n + 1, sizeof *prints);
   double *terms = calloc(MOST_TERMS, sizeof *terms);
-  fold_status status = prints && terms ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the drawings");
+  fold_status status = prints && terms ? fold_ok() : fold_no_memory("for the drawings");
   for (size_t i = 0; i < n && status.code == FOLD_OK; i++) status = print_order(&orders[i], terms, &prints[i]);
   if (status.code == FOLD_OK)
     fputs(

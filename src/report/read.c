@@ -14,8 +14,6 @@ struct reader {
   int environment;
 };
 
-static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the report"); }
-
 static fold_status read_environment(struct reader *r, json_t *record) {
   return fold_model_add_environment(r->model, record, &r->environment);
 }
@@ -62,7 +60,7 @@ static fold_status keep_field(struct fold_model *m, const json_t *record, const 
     case KEEP_WORD: {
       const char **word = member;
       *word = fold_model_word(m, fold_record_text(record, key));
-      if (*word == NULL) return no_memory();
+      if (*word == NULL) return fold_no_memory("for the report");
     }
   }
   return fold_ok();
@@ -71,7 +69,7 @@ static fold_status keep_field(struct fold_model *m, const json_t *record, const 
 static fold_status keep(struct reader *r, const json_t *record, const struct list *list, void **kept) {
   char *model = (char *)r->model;
   char *item = fold_list_grow(model + list->items, (void *)(model + list->n), (void *)(model + list->room), list->size);
-  if (item == NULL) return no_memory();
+  if (item == NULL) return fold_no_memory("for the report");
   memcpy(item, &r->environment, sizeof r->environment);
   for (size_t i = 0; i < list->n_kept; i++)
     FOLD_TRY(keep_field(r->model, record, &list->kept[i], item + list->kept[i].at));
@@ -92,7 +90,7 @@ static fold_status keep_judged(struct reader *r, const json_t *record) {
   struct fold_model_point *p = kept;
   p->bound = p->error > 0 && p->bound > 0 ? p->error / p->bound : NAN;
   if (p->generator[0] == '\0') p->generator = fold_model_word(r->model, "literal values");
-  return p->generator ? fold_ok() : no_memory();
+  return p->generator ? fold_ok() : fold_no_memory("for the report");
 }
 
 static fold_status read_judgement(struct reader *r, json_t *record) {
@@ -162,7 +160,7 @@ fold_status fold_model_read(struct fold_model *model, const char *path) {
   struct fold_model_file *at = fold_list_grow(&model->files, &model->n_files, &model->room_files, sizeof *at);
   if (at) *at = (struct fold_model_file){.path = strdup(path), .records = lines.records};
   if (at) memcpy(at->incomplete, lines.incomplete, sizeof at->incomplete);
-  if (at == NULL || at->path == NULL) return no_memory();
+  if (at == NULL || at->path == NULL) return fold_no_memory("for the report");
   fold_model_arrange(model);
   return fold_ok();
 }

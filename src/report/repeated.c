@@ -8,8 +8,6 @@
 #include "records/own_run.h"
 #include "records/lines.h"
 
-static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the records"); }
-
 /* A hash of a value, however its fields are arranged; `seed` where there is none. */
 static uint64_t hash_of(const json_t *value, uint64_t seed) {
   char *text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS) : NULL;
@@ -50,7 +48,7 @@ static fold_status grow(struct fold_repeated *r) {
   const size_t room = r->room ? 2 * r->room : 1024;
   if (2 * r->n < r->room) return fold_ok();
   XXH128_hash_t *table = calloc(room, sizeof *table);
-  if (table == NULL) return no_memory();
+  if (table == NULL) return fold_no_memory("for the records");
   for (size_t i = 0; i < r->room; i++)
     if (r->at[i].low64 | r->at[i].high64) *place_of(table, room, r->at[i]) = r->at[i];
   free(r->at);

@@ -121,7 +121,7 @@ fold_status fold_sheets_study(const struct fold_model *m, enum fold_report_forma
   const size_t n = m->n_study;
   if (n == 0) return fold_ok();
   point *p = fold_keys_sorted(&keys, m->study, n);
-  fold_status status = p ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the errors");
+  fold_status status = p ? fold_ok() : fold_no_memory("for the errors");
   size_t put = 0, left = 0;
   for (size_t i = 0, end; i < n && status.code == FOLD_OK; i = end) {
     end = fold_keys_end(&keys, TABLE, p, i, n);

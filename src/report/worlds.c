@@ -210,7 +210,7 @@ fold_status fold_sheets_worlds(const struct fold_model *m, enum fold_report_form
   if (n == 0) return fold_ok();
   result *v = fold_keys_sorted(&keys, m->validations, n);
   double *worlds = malloc(n * sizeof *worlds);
-  fold_status status = v && worlds ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the worlds");
+  fold_status status = v && worlds ? fold_ok() : fold_no_memory("for the worlds");
   for (size_t i = 0, end; i < n && status.code == FOLD_OK; i = end) {
     end = fold_keys_end(&keys, TABLE, v, i, n);
     struct fold_sheet sheet;

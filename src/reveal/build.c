@@ -177,7 +177,7 @@ static fold_status open_build(struct build *b, size_t n) {
   b->next = malloc(n * sizeof *b->next);
   b->pair = malloc(n * sizeof *b->pair);
   if (!b->parent || !b->term || !b->next_term || !b->set || !b->next || !b->pair)
-    return fold_error(FOLD_NO_MEMORY, "not enough memory to reveal a tree of %zu terms", n);
+    return fold_no_memory("to reveal a tree of %zu terms", n);
   for (size_t i = 0; i < n; i++) b->parent[i] = FOLD_TREE_NONE, b->term[i] = (uint32_t)i;
   b->set[0] = (struct set){0, n, FOLD_TREE_NONE, 0, 0};
   b->sets = n > 1;

@@ -46,8 +46,7 @@ fold_status fold_tree_ask_fused(const struct fold_summer *s, struct fold_tree *t
   uint32_t *partner = partners(tree);
   unsigned char *out = malloc(s->rows * 8);
   tree->fused = calloc(tree->n, 1);
-  fold_status status =
-      partner && out && tree->fused ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu terms", s->n);
+  fold_status status = partner && out && tree->fused ? fold_ok() : fold_no_memory("for %zu terms", s->n);
   for (size_t first = 0, rows = fold_probed_rows(s); first < s->n && status.code == FOLD_OK; first += rows) {
     const size_t n = s->n - first < rows ? s->n - first : rows;
     for (size_t k = 0; k < n; k++) write_row(s, fold_probed_row(s, k), (uint32_t)(first + k), partner[first + k]);

@@ -122,8 +122,7 @@ fold_status fold_tree_ask_accumulators(const struct fold_summer *s, struct fold_
   struct trio *of = trios(tree);
   unsigned char *out = malloc((s->rows + 1) * 8);
   tree->accumulator = malloc(tree->joins);
-  fold_status status =
-      of && out && tree->accumulator ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu terms", s->n);
+  fold_status status = of && out && tree->accumulator ? fold_ok() : fold_no_memory("for %zu terms", s->n);
   if (status.code == FOLD_OK) memset(tree->accumulator, w.dtype[0], tree->joins);
   for (size_t k = 1; k < w.n && status.code == FOLD_OK; k++) status = ask_width(s, tree, of, w.dtype[k], out, launches);
   if (status.code == FOLD_OK) forget_one(tree, w.dtype[0]);
@@ -176,5 +175,5 @@ fold_status fold_tree_accumulators_text(const struct fold_tree *tree, enum fold_
     text[size - 1] = '\0';
   }
   free(mark);
-  return out ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a text");
+  return out ? fold_ok() : fold_no_memory("for a text");
 }

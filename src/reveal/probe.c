@@ -67,8 +67,7 @@ fold_status fold_prober_open(struct fold_prober *p, const struct fold_summer *s)
   p->parts = (s->n + p->masks.most - 1) / p->masks.most;
   p->unit = calloc(p->parts * s->n + 1, size);
   p->out = malloc((s->rows + 1) * sizeof *p->out);
-  if (p->unit == NULL || p->out == NULL)
-    return fold_error(FOLD_NO_MEMORY, "not enough memory to reveal %zu terms", s->n);
+  if (p->unit == NULL || p->out == NULL) return fold_no_memory("to reveal %zu terms", s->n);
   const uint64_t unit = fold_bits_from_double(s->dtype, ldexp(1, p->masks.unit));
   for (size_t k = 0; k < p->parts; k++)
     for (size_t i = part_first(p, k); i < part_last(p, k); i++)

@@ -45,7 +45,7 @@ static fold_status open_proof(struct proof *p) {
   p->out = malloc((p->most + 1) * 8);
   p->before = malloc((p->most + 1) * 8);
   if (!p->in[0] || (s->factors > 1 && !p->in[1]) || !p->want || !p->got || !p->out || !p->before)
-    return fold_error(FOLD_NO_MEMORY, "not enough memory to test a tree of %zu terms", s->n);
+    return fold_no_memory("to test a tree of %zu terms", s->n);
   for (size_t r = 0; r < p->rows; r++) {
     void *at[FOLD_INPUTS] = {NULL};
     for (unsigned k = 0; k < s->factors; k++) at[k] = p->in[k] + r * row_bytes(s);
@@ -358,7 +358,7 @@ static fold_status reveal_row(const struct fold_summer *summer, struct fold_reve
   one.rows = 1;
   struct proof proof = {.summer = &one, .most = summer->rows, .revealed = revealed};
   size_t *place = malloc(summer->rows * sizeof *place);
-  fold_status status = fold_error(FOLD_NO_MEMORY, "not enough memory to reveal %zu rows", summer->rows);
+  fold_status status = fold_no_memory("to reveal %zu rows", summer->rows);
   if (place) status = open_proof(&proof);
   if (status.code == FOLD_OK) status = reveal_alone(&proof, summer, place);
   close_proof(&proof);

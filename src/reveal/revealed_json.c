@@ -52,7 +52,7 @@ static fold_status set_tree(json_t *object, const struct fold_revealed *revealed
   json_object_set_new(object, "height", json_integer((json_int_t)fold_tree_height(tree)));
   json_object_set_new(object, "operands", json_integer((json_int_t)fold_tree_width(tree)));
   FILE *out = open_memstream(&text, &size);
-  fold_status status = out ? fold_tree_text(tree, out) : fold_error(FOLD_NO_MEMORY, "not enough memory for a text");
+  fold_status status = out ? fold_tree_text(tree, out) : fold_no_memory("for a text");
   if (out) fclose(out);
   if (status.code == FOLD_OK) json_object_set_new(object, "text", json_string(text));
   free(text);
@@ -76,12 +76,12 @@ fold_status fold_revealed_json(const struct fold_revealed *r, const struct fold_
       "dtype", fold_dtype_name(s->dtype), "accumulator", accumulator, "n", (json_int_t)s->n, "rows",
       (json_int_t)r->rows, "kind", fold_revealed_text(r->kind), "orders", r->name, "probes", (json_int_t)r->probes,
       "launches", (json_int_t)r->launches, "proofs", (json_int_t)r->proofs, "depends_on_batch", r->by_batch);
-  fold_status status = o ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for an object");
+  fold_status status = o ? fold_ok() : fold_no_memory("for an object");
   if (r->place[0]) json_object_set_new(o, "depends_on_place", json_string(r->place));
   if (r->why[0]) json_object_set_new(o, "why", json_string(r->why));
   if (status.code == FOLD_OK && r->kind == FOLD_REVEALED_TREE) status = set_tree(o, r);
   *line = status.code == FOLD_OK ? json_dumps(o, JSON_COMPACT) : NULL;
   json_decref(o);
-  if (status.code == FOLD_OK && *line == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for an object");
+  if (status.code == FOLD_OK && *line == NULL) return fold_no_memory("for an object");
   return status;
 }

@@ -51,7 +51,7 @@ static fold_status open_draft(struct draft *d) {
   d->queue = malloc(d->nodes * sizeof *d->queue);
   d->name = malloc(d->nodes * sizeof *d->name);
   if (d->lowest && d->left && d->at && d->below && d->queue && d->name) return fold_ok();
-  return fold_error(FOLD_NO_MEMORY, "not enough memory for a tree of %zu terms", d->n);
+  return fold_no_memory("for a tree of %zu terms", d->n);
 }
 
 #define NO_TREE fold_error(FOLD_BAD_INPUT, "these joins are no tree of %zu terms", d->n)
@@ -128,8 +128,7 @@ fold_status fold_tree_of_parents(const uint32_t *parent, size_t n, size_t nodes,
   fold_status status = open_draft(&d);
   tree->first = calloc(nodes - n + 2, sizeof *tree->first);
   tree->child = malloc(nodes * sizeof *tree->child);
-  if (status.code == FOLD_OK && (!tree->first || !tree->child))
-    status = fold_error(FOLD_NO_MEMORY, "not enough memory for a tree of %zu terms", n);
+  if (status.code == FOLD_OK && (!tree->first || !tree->child)) status = fold_no_memory("for a tree of %zu terms", n);
   if (status.code == FOLD_OK) status = find_lowest(&d);
   if (status.code == FOLD_OK) {
     sort_operands(&d);
@@ -176,7 +175,7 @@ uint64_t *fold_tree_prints(const struct fold_tree *tree) {
   return print;
 }
 
-#define NO_MEMORY fold_error(FOLD_NO_MEMORY, "not enough memory for a tree of %zu terms", tree->n)
+#define NO_MEMORY fold_no_memory("for a tree of %zu terms", tree->n)
 
 fold_status fold_tree_fingerprint(const struct fold_tree *tree, uint64_t *fingerprint) {
   uint64_t *print = fold_tree_prints(tree);

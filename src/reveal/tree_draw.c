@@ -56,5 +56,5 @@ fold_status fold_tree_svg(const struct fold_tree *tree, const char *title, FILE 
   const bool drawn = x && height;
   free(x);
   free(height);
-  return drawn ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory to draw a tree of %zu terms", tree->n);
+  return drawn ? fold_ok() : fold_no_memory("to draw a tree of %zu terms", tree->n);
 }

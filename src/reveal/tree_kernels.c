@@ -58,5 +58,5 @@ fold_status fold_tree_kernel_name(const struct fold_tree *tree, bool products, c
   }
   free(print);
   free(spare);
-  return room ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory to name a tree of %zu terms", tree->n);
+  return room ? fold_ok() : fold_no_memory("to name a tree of %zu terms", tree->n);
 }

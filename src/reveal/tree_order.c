@@ -47,7 +47,7 @@ fold_status fold_tree_of_order(const struct fold_order *order, enum fold_dtype d
   FOLD_TRY(fold_order_places(order, dtype, in, n, &place));
   const bool fused = order->product == FOLD_FUSED_PRODUCT;
   struct keeping c = {place, malloc(2 * n * sizeof *c.parent), n, fused ? calloc(n, 1) : NULL};
-  fold_status status = fold_error(FOLD_NO_MEMORY, "not enough memory for a tree of %zu terms", n);
+  fold_status status = fold_no_memory("for a tree of %zu terms", n);
   if (c.parent && (c.fused || !fused)) {
     for (size_t i = 0; i < n; i++) c.parent[i] = FOLD_TREE_NONE;
     fold_keeping(order, &split, &c, n, 1);

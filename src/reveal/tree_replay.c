@@ -121,7 +121,7 @@ fold_status fold_tree_replay(const struct fold_tree *tree, struct fold_tree_arit
   r.value = malloc(fold_tree_nodes(tree) * sizeof *r.value);
   r.operand = malloc((fold_tree_width(tree) + 1) * sizeof *r.operand);
   const size_t row = call->cols * fold_dtype_size(call->dtype);
-  fold_status status = r.value && r.operand ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a replay");
+  fold_status status = r.value && r.operand ? fold_ok() : fold_no_memory("for a replay");
   for (size_t k = 0; status.code == FOLD_OK && k < call->rows; k++) {
     r.in = (const unsigned char *)call->in + k * row;
     r.other = call->other ? (const unsigned char *)call->other + k * row : NULL;

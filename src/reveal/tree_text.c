@@ -261,5 +261,5 @@ fold_status fold_tree_text(const struct fold_tree *tree, FILE *out) {
   free(s.shape);
   free(s.form);
   free(s.part);
-  return s.failed ? fold_error(FOLD_NO_MEMORY, "not enough memory to tell a tree of %zu terms", tree->n) : fold_ok();
+  return s.failed ? fold_no_memory("to tell a tree of %zu terms", tree->n) : fold_ok();
 }

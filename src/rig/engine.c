@@ -11,7 +11,7 @@
 
 static fold_status host_alloc(size_t nbytes, void **memory) {
   *memory = nbytes > SIZE_MAX - 256 ? NULL : aligned_alloc(256, (nbytes + 255) / 256 * 256); /* unseen: 257 */
-  if (*memory == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes", nbytes);
+  if (*memory == NULL) return fold_no_memory("for %zu bytes", nbytes);
   return fold_ok();
 }
 

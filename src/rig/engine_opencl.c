@@ -34,7 +34,7 @@ static fold_status allocate(size_t nbytes, void **memory) {
   void *base = block && nbytes <= SIZE_MAX - ALIGNMENT ? cl->clSVMAlloc(cl->context, 1, nbytes + ALIGNMENT, 0) : NULL;
   if (!base) {
     free(block);
-    return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes on the OpenCL device", nbytes);
+    return fold_no_memory("for %zu bytes on the OpenCL device", nbytes);
   }
   pthread_mutex_lock(&blocks.lock);
   *block = (struct block){.at = align(base), .base = base, .next = blocks.first};
@@ -102,7 +102,7 @@ static fold_status fill(const struct fold_fill *fills, size_t n) {
 /* Compares on the host, piece by piece: this serves judging, where speed does not matter. */
 static fold_status same(const void *a, const void *b, size_t nbytes, bool *same) {
   unsigned char *host = malloc(2 * (size_t)PIECE);
-  fold_status status = host ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory to compare by");
+  fold_status status = host ? fold_ok() : fold_no_memory("to compare by");
   *same = true;
   for (size_t at = 0; at < nbytes && *same && status.code == FOLD_OK; at += PIECE) {
     const size_t n = nbytes - at < PIECE ? nbytes - at : PIECE;

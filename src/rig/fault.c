@@ -19,7 +19,7 @@ static void *map(void *at, size_t bytes, int access, int flags) {
   return mmap(at, bytes, access, flags | MAP_ANONYMOUS, -1, 0); /* unseen: drop | 2 | 0 */
 }
 
-static fold_status too_many(size_t n) { return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes", n); }
+static fold_status too_many(size_t n) { return fold_no_memory("for %zu bytes", n); }
 
 fold_status fold_region_open(size_t n, struct fold_region *region) {
   size_t page = page_bytes();

@@ -132,7 +132,7 @@ static fold_status keep_variables(void) {
   if (!known.variables || !same_strings(known.variables)) {
     for (; now[n]; n++) n_bytes += strlen(now[n]) + 1;
     struct variables *v = new_variables(n, n_bytes);
-    if (!v) return fold_error(FOLD_NO_MEMORY, "not enough memory for the environment's variables");
+    if (!v) return fold_no_memory("for the environment's variables");
     char *to = v->copies;
     for (size_t i = 0; i < n; i++) to = stpcpy(to, now[i]) + 1;
     free(known.variables); /* unseen: drop */
@@ -173,7 +173,7 @@ static fold_status keep_locale(void) {
   if (known.locale && strcmp(now, known.locale) == 0) return fold_ok();
   free(known.locale); /* unseen: drop */
   known.locale = strdup(now);
-  return known.locale ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the locale's name");
+  return known.locale ? fold_ok() : fold_no_memory("for the locale's name");
 }
 
 static void restore_locale(char changed[80]) {

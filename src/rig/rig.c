@@ -49,7 +49,7 @@ fold_status fold_rig_send(struct fold_rig *rig) {
 
 static fold_status open_input(struct fold_rig *rig, struct fold_rig_input *in) {
   if (in->n > (SIZE_MAX - 2 * FOLD_RIG_GUARD) / 8) /* unseen: 3 | >= | 9 */
-    return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu elements", in->n);
+    return fold_no_memory("for %zu elements", in->n);
   /* unseen: 3 */
   FOLD_TRY(fold_room_open(rig->ops, in->n * fold_rig_element(rig) + 2 * FOLD_RIG_GUARD, true, &in->room));
   in->mirror = in->room.region.own;
@@ -70,7 +70,7 @@ fold_status fold_rig_open_output(struct fold_rig *rig, size_t size) {
   rig->out_size = size;
   FOLD_TRY(fold_room_open(rig->ops, nbytes, false, &rig->out));
   rig->out_host = rig->ops->is_host ? rig->out.at : malloc(rig->out.bytes);
-  return rig->out_host ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", rig->max_rows);
+  return rig->out_host ? fold_ok() : fold_no_memory("for %zu results", rig->max_rows);
 }
 
 fold_status fold_rig_open_inputs(struct fold_rig *rig, enum fold_engine engine, enum fold_dtype dtype,
@@ -214,7 +214,7 @@ fold_status fold_rig_parts_kept(struct fold_rig *rig, bool *kept) {
 static fold_status hash_device(const struct fold_rig *rig, const unsigned char *input, size_t nbytes, uint64_t *hash) {
   XXH3_state_t *state = XXH3_createState();
   unsigned char *part = malloc(nbytes < READ_PART ? nbytes + 1 : READ_PART); /* unseen: >= */
-  fold_status status = state && part ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory to hash the input");
+  fold_status status = state && part ? fold_ok() : fold_no_memory("to hash the input");
   if (status.code == FOLD_OK) XXH3_64bits_reset_withSeed(state, *hash);
   for (size_t at = 0; status.code == FOLD_OK && at < nbytes; at += READ_PART) { /* unseen: <= */
     size_t n = nbytes - at < READ_PART ? nbytes - at : READ_PART;

@@ -76,7 +76,7 @@ static fold_status lay_scratch(struct fold_rig *rig, const struct fold_subject *
   size_t need = subject->scratch(subject, call);
   fold_watch_end();
   if (need == 0) return fold_ok();
-  if (need > PTRDIFF_MAX) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes of scratch", need);
+  if (need > PTRDIFF_MAX) return fold_no_memory("for %zu bytes of scratch", need);
   if (need < FOLD_SCRATCH_ZEROED) need = FOLD_SCRATCH_ZEROED;
   FOLD_TRY(room_for_scratch(rig, need));
   size_t aligned = (need + SCRATCH_ALIGN - 1) / SCRATCH_ALIGN * SCRATCH_ALIGN;

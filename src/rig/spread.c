@@ -48,7 +48,7 @@ static fold_status open_parts(const struct fold_rig *rig, const struct fold_rig_
   p->body = calloc(s->ranks, sizeof *p->body);
   p->n_bytes = calloc(s->ranks, sizeof *p->n_bytes);
   if (p->copy && p->head && p->body && p->n_bytes) return fold_ok();
-  return fold_error(FOLD_NO_MEMORY, "not enough memory to spread the input");
+  return fold_no_memory("to spread the input");
 }
 
 static void lay_parts(const struct fold_rig *rig, const struct fold_rig_spread *s, bool looks, struct parts *p,
@@ -107,8 +107,7 @@ fold_status fold_rig_spread_parts(struct fold_rig *rig, const struct fold_rig_sp
   *kept = true;
   if (is_held(rig) && rig->spread.current && same_spread(&rig->spread, s)) return fold_ok();
   uint64_t *sent = calloc(s->ranks, sizeof *sent), *before = calloc(s->ranks, sizeof *before);
-  fold_status status = sent && before ? replace(rig, s, sent, before, kept)
-                                      : fold_error(FOLD_NO_MEMORY, "not enough memory to spread the input");
+  fold_status status = sent && before ? replace(rig, s, sent, before, kept) : fold_no_memory("to spread the input");
   free(before);
   free(rig->spread.sent);
   rig->spread = *s;
@@ -123,7 +122,7 @@ fold_status fold_rig_world_kept(struct fold_rig *rig, bool *kept) {
   *kept = true;
   if (!is_held(rig)) return fold_ok();
   uint64_t *hash = calloc(s->ranks, sizeof *hash);
-  fold_status status = hash ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory to check the input");
+  fold_status status = hash ? fold_ok() : fold_no_memory("to check the input");
   struct fold_question question = {.kind = WIRE_HASH, .answer_bytes = sizeof *hash, .what = "hashing its input"};
   if (status.code == FOLD_OK) status = fold_world_ask(rig->world, 0, s->ranks, &question, hash);
   if (status.code == FOLD_OK) *kept = memcmp(hash, s->sent, s->ranks * sizeof *hash) == 0;

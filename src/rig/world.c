@@ -17,7 +17,7 @@ static fold_status run_ranks(const struct fold_rig *rig, const struct fold_rig_s
                              const struct fold_subject *subject, const struct fold_request *request,
                              struct wire_ran *ran) {
   struct wire_run *heads = calloc(s->ranks, sizeof *heads);
-  if (!heads) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", s->ranks);
+  if (!heads) return fold_no_memory("for %u ranks", s->ranks);
   for (unsigned r = 0; r < s->ranks; r++) {
     const struct fold_rank_part part = fold_rig_part_of(s, r);
     heads[r] = (struct wire_run){.op = request->op,
@@ -71,7 +71,7 @@ static fold_status compare_ranks(const struct fold_rig *rig, const struct fold_r
   for (unsigned r = 1; r < s->ranks && !traces->ranks_differ; r++) {
     if (ran[r].hash == ran[0].hash) continue;
     void *other = malloc(n_bytes + 1);
-    if (!other) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", s->rows);
+    if (!other) return fold_no_memory("for %zu results", s->rows);
     fold_status status = results_of(rig, r, ran, n_bytes, other);
     if (status.code == FOLD_OK) find_difference(dtype, got, other, s->rows, traces);
     if (traces->ranks_differ) traces->rank = r;
@@ -150,7 +150,7 @@ fold_status fold_rig_world_run(struct fold_rig *rig, const struct fold_subject *
                       s.ranks);
   FOLD_TRY(fold_world_need(rig->world, s.ranks));
   struct wire_ran *ran = calloc(s.ranks, sizeof *ran);
-  if (!ran) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", s.ranks);
+  if (!ran) return fold_no_memory("for %u ranks", s.ranks);
   bool kept = true;
   fold_status status = fold_rig_spread_parts(rig, &s, &kept);
   if (status.code == FOLD_OK) status = run_and_gather(rig, &s, subject, request, ran, got, traces, &kept);

@@ -76,7 +76,7 @@ static fold_status ask(const struct fold_selection *selection, const struct proc
   snprintf(path, sizeof path, "/proc/self/fd/%d", records);
   const char **argv = command_line(selection, how, path);
   char **variables = NULL;
-  if (argv == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory to start a new process");
+  if (argv == NULL) return fold_no_memory("to start a new process");
   fold_status status = how->of_threads ? fold_threads_environment(how->threads, &variables)
                                        : fold_fresh_environment(how->backwards, &variables);
   pid_t child = status.code == FOLD_OK ? spawn(argv, variables, records) : -1;
@@ -186,7 +186,7 @@ static fold_status ask_plainly(const struct fold_selection *selection, const str
   }
   char *some = some_cases(cases, prefers_medium);
   const double end = fold_now() + FOR_OTHERS;
-  fold_status status = some ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for names of cases");
+  fold_status status = some ? fold_ok() : fold_no_memory("for names of cases");
   if (selection->n_npy == 0) how.fixtures = some;
   for (unsigned k = 0; k < MOST && status.code == FOLD_OK && (k < LEAST || fold_now() < end); k++) {
     how.backwards = k % 2 == 0;
@@ -202,8 +202,7 @@ static fold_status ask_threads(const struct fold_selection *selection, const str
   static const unsigned numbers[] = {0, 1, 2, 4};
   struct process how = {.fixtures = selection->fixtures, .of_threads = true, .of_guests = true};
   char *some = selection->n_npy ? NULL : some_cases(cases, prefers_long);
-  fold_status status =
-      some || selection->n_npy ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for names of cases");
+  fold_status status = some || selection->n_npy ? fold_ok() : fold_no_memory("for names of cases");
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status.code == FOLD_OK; i++) {
     const double begun = fold_now();
     how.threads = numbers[i];

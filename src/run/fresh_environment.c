@@ -89,7 +89,7 @@ fold_status fold_fresh_environment(bool one_way, char ***variables) {
   size_t n = 0, k = 0;
   while (environ && environ[n]) n++;
   char **list = *variables = calloc(n + COUNT(usual) + COUNT(turned) + 5, sizeof *list);
-  if (!list) return fold_error(FOLD_NO_MEMORY, "not enough memory for a new process's environment");
+  if (!list) return fold_no_memory("for a new process's environment");
   bool whole = true;
   for (size_t i = 0; i < n && whole; i++)
     if (!is_turned_off(environ[i])) whole = (list[k++] = change(environ[i], one_way)) != NULL;
@@ -107,7 +107,7 @@ fold_status fold_fresh_environment(bool one_way, char ***variables) {
   }
   fold_fresh_environment_free(list);
   *variables = NULL;
-  return fold_error(FOLD_NO_MEMORY, "not enough memory for a new process's environment");
+  return fold_no_memory("for a new process's environment");
 }
 
 static char *of_number(const char *name, unsigned threads) {
@@ -131,7 +131,7 @@ fold_status fold_threads_environment(unsigned threads, char ***variables) {
   if (whole) return fold_ok();
   fold_fresh_environment_free(list);
   *variables = NULL;
-  return fold_error(FOLD_NO_MEMORY, "not enough memory for a new process's environment");
+  return fold_no_memory("for a new process's environment");
 }
 
 void fold_fresh_environment_free(char **variables) {

@@ -154,7 +154,7 @@ static fold_status keep_run(struct fold_fresh *fresh, json_t *line) {
   char *key = key_of(subject, engine, name);
   failed = !add_run(fresh->of_threads ? fresh->launches : fresh->runs, key, run) || failed;
   free(key);
-  return failed ? fold_error(FOLD_NO_MEMORY, "not enough memory for a new process's results") : fold_ok();
+  return failed ? fold_no_memory("for a new process's results") : fold_ok();
 }
 
 /* A line that can't be read counts as a run that was not recorded; the other lines are used. */
@@ -188,8 +188,7 @@ fold_status fold_fresh_read(int records, struct fold_fresh **fresh) {
   *fresh = calloc(1, sizeof **fresh);
   if (*fresh) (*fresh)->runs = json_object(), (*fresh)->launches = json_object();
   fold_status status = fold_ok();
-  if (!*fresh || !(*fresh)->runs || !(*fresh)->launches)
-    status = fold_error(FOLD_NO_MEMORY, "not enough memory for a new process's results");
+  if (!*fresh || !(*fresh)->runs || !(*fresh)->launches) status = fold_no_memory("for a new process's results");
   if (status.code == FOLD_OK) status = read_file(records, *fresh);
   if (status.code != FOLD_OK) {
     fold_fresh_free(*fresh);

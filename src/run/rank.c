@@ -45,7 +45,7 @@ static fold_status open_comm(struct rank *r, const struct wire_open *open) {
   if (!r->started || open->ranks == 0 || open->ranks > r->seat->ranks)
     return fold_error(FOLD_ENVIRONMENT, "was asked for a communicator of %u ranks", open->ranks);
   struct fold_comm *comm = calloc(1, sizeof *comm);
-  if (!comm) return fold_error(FOLD_NO_MEMORY, "not enough memory for a communicator");
+  if (!comm) return fold_no_memory("for a communicator");
   fold_status status = r->engine->open(comm, (int)r->seat->rank, (int)open->ranks, open->token);
   if (status.code != FOLD_OK) {
     free(comm);
@@ -124,7 +124,7 @@ static fold_status room_for_results(struct rank *r, size_t nbytes) {
   free(r->results);
   r->results_bytes = nbytes;
   r->results = malloc(nbytes + 1);
-  return r->results ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes of results", nbytes);
+  return r->results ? fold_ok() : fold_no_memory("for %zu bytes of results", nbytes);
 }
 
 /* So an input that only lies elsewhere in the next run need not be sent again. */

@@ -443,8 +443,8 @@ fold_status fold_verify(const struct fold_registry *registry, const struct fold_
                              .judge = true,
                              .explained = calloc(registry->n + 1, sizeof *round.explained)};
   bool lost;
-  fold_status status = round.explained ? fold_round_run(&round, &lost)
-                                       : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu subjects", registry->n);
+  fold_status status =
+      round.explained ? fold_round_run(&round, &lost) : fold_no_memory("for %zu subjects", registry->n);
   free(round.explained);
   return status;
 }

@@ -96,7 +96,7 @@ static fold_status check_globs(const struct fold_selection *selection, const str
     int n = (int)strcspn(at, ",");
     char *glob = NULL;
     bool found = n == 0;
-    if (asprintf(&glob, "%.*s", n, at) < 0) return fold_error(FOLD_NO_MEMORY, "not enough memory for a glob");
+    if (asprintf(&glob, "%.*s", n, at) < 0) return fold_no_memory("for a glob");
     for (size_t i = 0; i < cases->n && !found; i++) found = fold_case_matches(&cases->at[i], glob);
     free(glob);
     if (!found) return no_fixture(selection, at, n);

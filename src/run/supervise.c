@@ -361,7 +361,7 @@ static fold_status open_shared(struct fold_supervisor *s) {
   s->explained = calloc(s->job->registry->n + 1, sizeof *s->explained);
   s->uninformed = calloc(s->job->registry->n + 1, sizeof *s->uninformed);
   if (s->shared == MAP_FAILED || !s->seconds_lost || !s->ran || !s->explained || !s->uninformed)
-    return fold_error(FOLD_NO_MEMORY, "not enough memory to start a process");
+    return fold_no_memory("to start a process");
   if (!s->job->fresh_for) return fold_ok();
   s->fresh = memfd_create("foldproof-fresh", MFD_CLOEXEC);
   return s->fresh < 0 ? fold_system_failed("a file in memory cannot be made") : fold_ok();

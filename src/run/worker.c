@@ -40,7 +40,7 @@ static fold_status prepare(const struct fold_worker *w, struct prepared *p) {
   json_t *environment = fold_environment();
   p->environment = environment ? json_dumps(environment, JSON_COMPACT) : NULL;
   json_decref(environment);
-  return p->environment ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the environment");
+  return p->environment ? fold_ok() : fold_no_memory("for the environment");
 }
 
 static fold_status ask_fresh(const struct fold_worker *w, struct prepared *p) {

@@ -225,7 +225,7 @@ static void put_rows(const struct fold_sheet *sheet, enum fold_report_format for
 
 static fold_status put(const struct fold_sheet *sheet, enum fold_report_format format, size_t most, FILE *out) {
   const size_t all = fold_sheet_rows(sheet), rows = all < most ? all : most;
-  if (sheet->failed) return fold_error(FOLD_NO_MEMORY, "not enough memory for the report");
+  if (sheet->failed) return fold_no_memory("for the report");
   if (format == FOLD_REPORT_JUNIT) { /* a document, of no cases too */
     fold_sheet_put_junit(sheet, out);
     return fold_ok();

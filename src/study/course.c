@@ -44,7 +44,7 @@ fold_status fold_study_course_way(const struct fold_study_case *c, struct fold_c
   struct fold_truth truth;
   fold_truth_init(&truth);
   fold_status status = fold_ok();
-  if (!narrow || !wide) status = fold_error(FOLD_NO_MEMORY, "not enough memory for %zu terms in float64", c->n);
+  if (!narrow || !wide) status = fold_no_memory("for %zu terms in float64", c->n);
   if (status.code == FOLD_OK) {
     fold_generate_parallel(&source, 0, c->n, narrow, 0);
     widen(narrow, wide, c->n);

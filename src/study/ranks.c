@@ -117,8 +117,7 @@ static fold_status make_message(const struct fold_ranks_case *c, void **message)
   struct fold_source source = {c->generator, c->dtype, c->seed, c->ranks, 0};
   FOLD_TRY(fold_source_check(&source));
   *message = malloc(c->elements * c->ranks * fold_dtype_size(c->dtype) + 8);
-  if (*message == NULL)
-    return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu elements of %zu ranks", c->elements, c->ranks);
+  if (*message == NULL) return fold_no_memory("for %zu elements of %zu ranks", c->elements, c->ranks);
   fold_generate_parallel(&source, 0, c->elements * c->ranks, *message, 0);
   return fold_ok();
 }
@@ -151,7 +150,7 @@ fold_status fold_ranks_simulate(const struct fold_ranks_case *c, struct fold_ran
   for (int a = 0; a < FOLD_RANKS_ALGORITHMS && status.code == FOLD_OK; a++) {
     status = start(c, (enum fold_ranks_algorithm)a, &result[a]);
     errors[a].ulps = calloc(c->elements * result[a].chunks + 1, sizeof *errors[a].ulps);
-    if (!errors[a].ulps) status = fold_error(FOLD_NO_MEMORY, "not enough memory for the errors");
+    if (!errors[a].ulps) status = fold_no_memory("for the errors");
   }
   if (status.code == FOLD_OK) status = take_message(c, message, result, errors);
   for (int a = 0; a < FOLD_RANKS_ALGORITHMS; a++) {

@@ -59,7 +59,7 @@ static void close_input(struct input *input) {
 
 static fold_status append(struct fold_study *study, const struct fold_study_point *point) {
   struct fold_study_point *added = fold_list_grow(&study->at, &study->n, &study->capacity, sizeof *added);
-  if (added == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu points", study->n + 1);
+  if (added == NULL) return fold_no_memory("for %zu points", study->n + 1);
   *added = *point;
   return fold_ok();
 }

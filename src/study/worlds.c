@@ -75,7 +75,7 @@ static fold_status open_sharded(struct sharded *b, const struct fold_worlds_case
   b->one = calloc(subjects + 1, sizeof *b->one);
   b->has_one = calloc(subjects + 1, sizeof *b->has_one);
   b->shards = calloc(ranks + 1, sizeof(double));
-  if (!b->one || !b->has_one || !b->shards) return fold_error(FOLD_NO_MEMORY, "not enough memory for the subjects");
+  if (!b->one || !b->has_one || !b->shards) return fold_no_memory("for the subjects");
   FOLD_TRY(fold_source_check(&source));
   FOLD_TRY(fold_rig_open(&b->rig, c->engine, c->dtype, c->n, 1));
   void *terms = fold_rig_input(&b->rig);

@@ -30,13 +30,11 @@ static fold_status open_sharded(struct sharded *b, const struct fold_worlds_case
   b->c = c;
   b->most = most;
   FOLD_TRY(fold_source_check(&source));
-  if (c->n > SIZE_MAX / (most * size + 1))
-    return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu elements", c->n);
+  if (c->n > SIZE_MAX / (most * size + 1)) return fold_no_memory("for %zu elements", c->n);
   b->terms = malloc(c->n * most * size + 1);
   b->got = malloc(c->n * size + sizeof(double));
   b->canonical = malloc(c->n * size + sizeof(double));
-  if (!b->terms || !b->got || !b->canonical)
-    return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu elements of %zu ranks", c->n, most);
+  if (!b->terms || !b->got || !b->canonical) return fold_no_memory("for %zu elements of %zu ranks", c->n, most);
   fold_generate_parallel(&source, 0, c->n * most, b->terms, 0);
   return fold_ok();
 }
