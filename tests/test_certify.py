@@ -14,7 +14,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 FOLDPROOF, LIBRARY, CC, CHECKER = Path(sys.argv[1]).resolve(), Path(sys.argv[2]), sys.argv[3].split(), Path(sys.argv[4]).resolve()
 sys.path.insert(0, str(CHECKER.parent))
-import foldproof_check as checker  # noqa: E402
+import check_certificate as checker  # noqa: E402
 from expect import expect, finish  # noqa: E402
 
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "run/known.h"
+#include "run/known_defects.h"
 #include "run/runner.h"
 
 /* A result as it was seen, or another in its place, and the fact that the harness finds for it. */

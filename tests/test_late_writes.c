@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "guest/guest.h"
-#include "process/watch.h"
+#include "process/heartbeat.h"
 #include "rig/fp_state.h"
 #include "rig/late_writes.h"
 #include "rig/rig.h"

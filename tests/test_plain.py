@@ -129,7 +129,7 @@ def check_certificates(folder):
             for other in lines[k].split(b" ")[0] + b" " + evil, evil + lines[k]:
                 changed = [*lines[:k], other, *lines[k + 1:]]
                 (folder / "evil").write_bytes(b"".join(b"%s #%08x\n" % (line, zlib.crc32(b"%d:%s" % (n, line))) for n, line in enumerate(changed, 1)))
-                done = subprocess.run([sys.executable, SOURCE / "python" / "foldproof_check.py", "evil"], cwd=folder, capture_output=True, check=False)
+                done = subprocess.run([sys.executable, SOURCE / "python" / "check_certificate.py", "evil"], cwd=folder, capture_output=True, check=False)
                 look(done.stdout + done.stderr, ("check", k))
 
 

@@ -1,5 +1,5 @@
 /* test_watch.c: what a watched process reports of its runs, and what the system says of processes. */
-#include "process/watch.h"
+#include "process/heartbeat.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>

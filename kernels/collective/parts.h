@@ -1,5 +1,5 @@
 /* parts.h: what one rank of a collective computes between its communications: on the host (parts_host.c) and on a
- * GPU (cuda/collective_parts.cu).
+ * GPU (kernels/collective/collective_parts.cu).
  *
  * Each function works on memory of the rank's engine. On a GPU it only enqueues in call->stream; it allocates nothing
  * and waits for nothing. `scratch` is call->scratch, its zeroed head included; X_scratch(call) bytes of it are X's, at

@@ -1,4 +1,4 @@
-/* status.cuh: CUDA's errors as statuses, and the checks that every subject makes before a launch. Host code. */
+/* cuda_status.cuh: CUDA's errors as statuses, and the checks that every subject makes before a launch. Host code. */
 #ifndef FOLD_CUDA_STATUS_CUH
 #define FOLD_CUDA_STATUS_CUH
 

@@ -1,6 +1,6 @@
 /* base/did_you_mean.h: "did you mean": finds the known word that is nearest to a mistyped one. */
-#ifndef FOLD_NEAR_H
-#define FOLD_NEAR_H
+#ifndef FOLD_DID_YOU_MEAN_H
+#define FOLD_DID_YOU_MEAN_H
 
 #include <stddef.h>
 

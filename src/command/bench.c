@@ -8,7 +8,7 @@
 
 #include "base/did_you_mean.h"
 #include "command/bench.h"
-#include "records/lines.h"
+#include "records/read.h"
 
 enum { MOST_CEILING = 34, LEAST_CEILING = 30 }; /* log2 of bytes */
 

@@ -1,4 +1,4 @@
-/* command/certify.c: foldproof certify: writes a certificate of a subject's results, for foldproof-check (python/foldproof_check.py), which
+/* command/certify.c: foldproof certify: writes a certificate of a subject's results, for foldproof-check (python/check_certificate.py), which
  * says what each line means. */
 #include <errno.h>
 #include <jansson.h>

@@ -31,7 +31,7 @@ static const struct subcommand subcommands[] = {
     {"study", "measure errors by method, size and data; test the bits of all-reduces", fold_command_study},
     {"record", "run subjects and write their results; judge nothing", fold_command_record},
     {"compare", "show where two recorded runs differ", fold_command_compare},
-    {"recheck", "judge recorded results again, on any machine", fold_command_judge},
+    {"recheck", "judge recorded results again, on any machine", fold_command_recheck},
     {"report", "make a page, a CI summary or JUnit from records", fold_command_report},
     {"env", "print the machine and software that make the results", fold_command_env},
 };

@@ -14,7 +14,7 @@ typedef int fold_command(int argc, char **argv, const struct fold_registry *regi
 fold_command fold_command_list, fold_command_verify, fold_command_record, fold_command_oracle, fold_command_gen;
 fold_command fold_command_env, fold_command_order, fold_command_bench;
 fold_command fold_command_study;
-fold_command fold_command_report, fold_command_compare, fold_command_judge;
+fold_command fold_command_report, fold_command_compare, fold_command_recheck;
 fold_command fold_command_reveal, fold_command_certify;
 fold_command fold_command_rank; /* one rank of a world (world.h); not for people */
 

@@ -14,9 +14,9 @@
 #include "base/list.h"
 #include "base/text.h"
 #include "compare/compare.h"
+#include "records/read.h"
 #include "records/record.h"
 #include "records/schema.h"
-#include "records/lines.h"
 
 struct result {
   XXH128_hash_t key; /* a hash of subject, engine, case and input */

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "command/command.h"
 #include "compare/recorded.h"
-#include "records/lines.h"
+#include "records/read.h"
 #include "report/text.h"
 
 enum { MOST_LINES = 10 };

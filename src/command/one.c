@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "model/setting.h"
-#include "process/watch.h"
+#include "process/heartbeat.h"
 #include "rig/fp_state.h"
 
 enum { ENGINE = 0x100, GUEST, EXEC };

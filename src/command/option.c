@@ -124,7 +124,7 @@ unsigned fold_option_mask(struct argp_state *state, const char *option, char *li
   return mask;
 }
 
-/* How the ranks of collectives are started and how long a run may last, as argp children without input. They set the variables of ranks/ranks.h,
+/* How the ranks of collectives are started and how long a run may last, as argp children without input. They set the variables of the ranks,
  * so that the new processes of fresh_process have them too. */
 enum { LAUNCH = 0x300, RANKS, TIMEOUT };
 

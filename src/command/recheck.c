@@ -14,7 +14,7 @@
 #include "base/wrap.h"
 #include "command/recheck.h"
 #include "compare/recorded.h"
-#include "records/lines.h"
+#include "records/read.h"
 #include "run/environment.h"
 
 enum { JSONL = 0x200, FOLDER, QUIET = 'q', VERBOSE = 'v' };
@@ -211,7 +211,7 @@ static int conclude(struct fold_judge *j) {
   return total[FOLD_HELD] ? 0 : 77;
 }
 
-int fold_command_judge(int argc, char **argv, const struct fold_registry *registry) {
+int fold_command_recheck(int argc, char **argv, const struct fold_registry *registry) {
   struct fold_selection_options usual;
   fold_selection_defaults(&usual);
   struct fold_judge j = {.folder = usual.selection.folder, .program = program_invocation_name};

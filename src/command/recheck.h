@@ -1,6 +1,6 @@
 /* command/recheck.h: what the files of foldproof recheck share. */
-#ifndef FOLD_COMMAND_JUDGE_H
-#define FOLD_COMMAND_JUDGE_H
+#ifndef FOLD_COMMAND_RECHECK_H
+#define FOLD_COMMAND_RECHECK_H
 
 #include "command/command.h"
 #include "compare/again.h"

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "command/recheck.h"
 #include "compare/recorded.h"
-#include "records/lines.h"
+#include "records/read.h"
 #include "rig/rig.h"
 
 void fold_judge_say(size_t *count, const struct fold_judge *j, size_t line, const json_t *record, const char *kind,

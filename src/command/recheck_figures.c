@@ -10,7 +10,7 @@
 #include "base/list.h"
 #include "command/recheck.h"
 #include "compare/recorded.h"
-#include "records/lines.h"
+#include "records/read.h"
 
 fold_status fold_judge_keep_figures(struct fold_judge *j, const struct fold_claim *claim,
                                     const struct fold_finding *f) {

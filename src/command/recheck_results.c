@@ -6,9 +6,9 @@
 #include "base/bits.h"
 #include "command/recheck.h"
 #include "compare/recorded.h"
-#include "records/lines.h"
+#include "records/read.h"
 #include "report/text.h"
-#include "run/known.h"
+#include "run/known_defects.h"
 
 struct judging {
   struct fold_judge *j;

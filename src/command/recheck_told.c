@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "command/recheck.h"
 #include "compare/recorded.h"
-#include "records/lines.h"
+#include "records/read.h"
 
 static bool has(const json_t *record, const char *key) { return json_object_get(record, key) != NULL; }
 

@@ -10,8 +10,8 @@
 
 #include <jansson.h>
 
-#include "fixtures/case_index.h"
 #include "compare/remake.h"
+#include "fixtures/case_index.h"
 #include "run/runner.h"
 
 struct fold_again {

@@ -13,7 +13,7 @@
 #include <xxhash.h>
 
 #include "compare/again.h"
-#include "records/lines.h"
+#include "records/read.h"
 
 struct fold_compared {
   XXH128_hash_t key;

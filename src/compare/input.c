@@ -4,8 +4,8 @@
 
 #include "compare/again.h"
 #include "compare/recorded.h"
+#include "records/read.h"
 #include "records/record.h"
-#include "records/lines.h"
 
 fold_status fold_again_open(struct fold_again *a, const struct fold_registry *own, const char *folder) {
   *a = (struct fold_again){.own = own, .folder = folder};

@@ -6,9 +6,9 @@
 
 #include "base/text.h"
 #include "ranks/setting.h"
-#include "records/lines.h"
+#include "records/read.h"
 #include "report/text.h"
-#include "run/known.h"
+#include "run/known_defects.h"
 
 /* Keys for what a run did (record.h). "Unwritten results" is not among them: from one run alone these can't be
  * distinguished from results that happen to equal the poison. */

@@ -1,12 +1,12 @@
-/* compare/results.c: a record's results: as it holds them, or as their hash confirms them. */
+/* compare/results.c: the results of a record: those that it holds, or, where it holds only their hash, computed results that have this hash. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bits.h"
 #include "compare/again.h"
 #include "fixtures/npy.h"
+#include "records/read.h"
 #include "records/record.h"
-#include "records/lines.h"
 
 static bool has_hash(const json_t *record, enum fold_dtype dtype, const void *results, size_t rows) {
   char text[24];

@@ -1,5 +1,4 @@
-/* seen.h: which results the records hold for a subject on an input, by hash; how they were judged, and what the records themselves say.
- */
+/* seen.h: finds, by hash, the results that records hold for a subject and an input, and the verdicts on them. */
 #ifndef FOLD_SEEN_H
 #define FOLD_SEEN_H
 

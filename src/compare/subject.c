@@ -4,7 +4,7 @@
 
 #include "compare/again.h"
 #include "oracles/order.h"
-#include "records/lines.h"
+#include "records/read.h"
 
 /* Of a guest in a record nothing is known except that it is a guest. */
 static const struct fold_guest_row somebodys;

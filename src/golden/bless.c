@@ -11,12 +11,12 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "compare/compare.h"
-#include "rig/fp_state.h"
-#include "golden/golden.h"
 #include "base/path.h"
-#include "records/record.h"
 #include "base/text.h"
+#include "compare/compare.h"
+#include "golden/golden.h"
+#include "records/record.h"
+#include "rig/fp_state.h"
 
 enum { MOST_LINES = 10 };
 

@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "compare/compare.h"
 #include "base/list.h"
 #include "base/path.h"
-#include "records/record.h"
-#include "compare/recorded.h"
 #include "base/text.h"
+#include "compare/compare.h"
+#include "compare/recorded.h"
+#include "records/record.h"
 
 enum { MOST_LINES = 10 };
 

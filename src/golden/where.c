@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "golden/golden.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "golden/golden.h"
 #include "ranks/setting.h"
 
 /* An exact result has neither an order nor an accumulator. An order replays in any accumulator. */

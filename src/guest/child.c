@@ -1,4 +1,4 @@
-/* program.c: see program.h. */
+/* child.c: see child.h. */
 #include "guest/child.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
-/* program.h: starts a program by /bin/sh, in a process group of its own, so that a program that kills its group kills
+/* child.h: starts a program by /bin/sh, in a process group of its own, so that a program that kills its group kills
  * nothing else; asks it and reads its answers, a line of JSON each way; and reports how it ended, with the last line that it
  * wrote to standard error.
  */
-#ifndef FOLD_PROGRAM_H
-#define FOLD_PROGRAM_H
+#ifndef FOLD_CHILD_H
+#define FOLD_CHILD_H
 
 #include <jansson.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@
 
 #include "judge/judge.h"
 #include "model/engine.h"
-#include "process/watch.h"
+#include "process/heartbeat.h"
 
 /* unseen: 63 */
 enum { LEAST_GROUPS = 4, MOST_GROUPS = 64, QUICK_GROUPS = 10, HOST_RUNS = 2, QUICK_RUNS = 12, DEVICE_RUNS = 32 };

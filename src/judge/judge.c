@@ -5,7 +5,7 @@
 #include "base/bits.h"
 #include "judge/judge.h"
 #include "judge/sweep.h"
-#include "process/watch.h"
+#include "process/heartbeat.h"
 
 void fold_judge_tell_input(const struct fold_trial *trial, struct fold_finding *finding) {
   static const char said[] = "; a run changed the input: see keeps_input";

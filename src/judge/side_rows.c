@@ -1,5 +1,5 @@
-/* side_rows.c: presents a side as a function that sums rows (reveal.h), laid out like the run whose bits differ, in a
- * rig of its own. */
+/* side_rows.c: one of the two runs whose bits differ (run_pair.h), as a function that sums rows, so that its tree can be revealed
+ * (reveal.h). It has a rig of its own. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "base/bits.h"
 #include "base/list.h"
 #include "judge/judge.h"
-#include "process/watch.h"
+#include "process/heartbeat.h"
 
 fold_status fold_log_add(struct fold_log *log, const struct fold_logged *run) {
   struct fold_logged *added = fold_list_grow(&log->run, &log->n, &log->room, sizeof *added);

@@ -19,7 +19,7 @@ enum fold_setting {
   FOLD_SETTING_RANKS,        /* world.h */
   FOLD_SETTING_TIMEOUT,      /* world.h, in seconds */
   FOLD_SETTING_ORDER_TIME,   /* run_pair.h, in seconds */
-  FOLD_SETTING_PEER,         /* 0: ranks share no memory (cuda/collective_reach.h, collective/segment.h) */
+  FOLD_SETTING_PEER,         /* 0: ranks share no memory (kernels/collective/collective_reach.h, collective/segment.h) */
   FOLD_SETTINGS,
 };
 

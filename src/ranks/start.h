@@ -1,6 +1,6 @@
 /* ranks/start.h: what the files of a world share: its ranks, how they come and go, and who is to blame. */
-#ifndef FOLD_WORLD_START_H
-#define FOLD_WORLD_START_H
+#ifndef FOLD_RANKS_START_H
+#define FOLD_RANKS_START_H
 
 #include <poll.h>
 #include <sys/stat.h>

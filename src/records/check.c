@@ -9,7 +9,7 @@
 
 #include "base/bits.h"
 #include "judge/evidence.h"
-#include "records/lines.h"
+#include "records/read.h"
 #include "records/record.h"
 
 static bool has(const json_t *record, const char *key) { return json_object_get(record, key) != NULL; }

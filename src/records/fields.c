@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "records/lines.h"
+#include "records/read.h"
 
 const char *fold_record_text(const json_t *record, const char *key) {
   const char *text = json_string_value(json_object_get(record, key));

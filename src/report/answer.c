@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "records/counts.h"
+#include "records/read.h"
 #include "report/index.h"
-#include "records/lines.h"
 #include "report/section.h"
 #include "report/text.h"
 

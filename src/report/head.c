@@ -2,8 +2,8 @@
  * was found.
  */
 #include "records/counts.h"
+#include "records/read.h"
 #include "report/answer.h"
-#include "records/lines.h"
 #include "report/section.h"
 
 /* The page's style sheet: one column on a phone, wide tables scroll, print has no colours to rely on. */

@@ -7,9 +7,9 @@
 
 #include "base/list.h"
 #include "records/own_run.h"
+#include "records/read.h"
 #include "records/schema.h"
 #include "report/index.h"
-#include "records/lines.h"
 #include "report/text.h"
 
 void fold_model_open(struct fold_model *model) { *model = (struct fold_model){0}; }

@@ -118,7 +118,7 @@ struct fold_model_world {
 struct fold_model_file {
   char *path;
   size_t records;
-  char incomplete[120]; /* why records are missing (records/lines.h), or "" */
+  char incomplete[120]; /* why records are missing (records/read.h), or "" */
 };
 
 /* The lists of the model: what is kept of records, by type. */

@@ -5,8 +5,8 @@
 
 #include "base/list.h"
 #include "base/path.h"
+#include "records/read.h"
 #include "records/schema.h"
-#include "records/lines.h"
 #include "report/model.h"
 
 struct reader {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "records/own_run.h"
-#include "records/lines.h"
+#include "records/read.h"
 
 /* A hash of a value, however its fields are arranged; `seed` where there is none. */
 static uint64_t hash_of(const json_t *value, uint64_t seed) {

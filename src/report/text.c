@@ -8,10 +8,10 @@
 #include "base/bits.h"
 #include "base/list.h"
 #include "base/text.h"
+#include "records/read.h"
 #include "records/refutation.h"
 #include "records/replay.h"
 #include "report/index.h"
-#include "records/lines.h"
 
 const char *fold_text_bits(const json_t *record, const char *key, char text[100]) {
   const char *bits = fold_record_text(record, key);

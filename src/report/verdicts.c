@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "records/counts.h"
+#include "records/read.h"
 #include "report/answer.h"
-#include "records/lines.h"
 #include "report/section.h"
 
 struct look {

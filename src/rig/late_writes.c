@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "model/subject.h"
-#include "process/watch.h"
+#include "process/heartbeat.h"
 #include "rig/fp_state.h"
 
 /* Limits in seconds: for one look; for all looks at one subject in a process, since its threads may never end; for all

@@ -1,7 +1,7 @@
 /* rig/run.c: one run. It poisons output, scratch and stack, calls the subject, and then looks for what that did besides
  * computing: at guards, pages without access, the input's hash, the head of the scratch, and the state of the process.
  */
-#include "process/watch.h"
+#include "process/heartbeat.h"
 #include "rig/fp_state.h"
 #include "rig/late_writes.h"
 #include "rig/private.h"

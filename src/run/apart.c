@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "process/watch.h"
+#include "process/heartbeat.h"
 #include "ranks/wire.h"
 #include "rig/process_state.h"
 

@@ -11,7 +11,7 @@
 #include "rig/process_state.h"
 #include "run/apart.h"
 #include "run/judges.h"
-#include "run/known.h"
+#include "run/known_defects.h"
 
 /* The case at hand: its input in the memory of each engine that is needed. */
 struct opened {

@@ -3,7 +3,7 @@
 #ifndef FOLD_SUPERVISOR_H
 #define FOLD_SUPERVISOR_H
 
-#include "process/watch.h"
+#include "process/heartbeat.h"
 #include "ranks/wire.h"
 #include "run/worker.h"
 

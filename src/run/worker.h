@@ -2,7 +2,7 @@
 #ifndef FOLD_WORKER_H
 #define FOLD_WORKER_H
 
-#include "process/watch.h"
+#include "process/heartbeat.h"
 #include "run/supervise.h"
 
 enum fold_work {

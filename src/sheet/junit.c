@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "sheet/text.h"
 #include "sheet/sheet.h"
+#include "sheet/text.h"
 
 enum { SUITE, CASE, PART, TAG, MESSAGE, MORE };
 

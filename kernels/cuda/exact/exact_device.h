@@ -4,8 +4,8 @@
  * special values of oracles/exact.c. No launch, alignment, order of terms or number of rows changes a bit; a state's
  * words are those of fold_super_add and fold_super_pack. Errors: FOLD_UNSUPPORTED for other operations than sums.
  */
-#ifndef FOLD_CUDA_EXACT_H
-#define FOLD_CUDA_EXACT_H
+#ifndef FOLD_EXACT_DEVICE_H
+#define FOLD_EXACT_DEVICE_H
 
 #include "model/subject.h"
 #include "oracles/super.h"

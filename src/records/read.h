@@ -1,4 +1,4 @@
-/* records/lines.h: reads a file of records, one at a time, for reports and comparisons. */
+/* records/read.h: reads a file of records, one at a time, for reports and comparisons. */
 #ifndef FOLD_LINES_H
 #define FOLD_LINES_H
 

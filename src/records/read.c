@@ -1,9 +1,9 @@
-/* records/lines.c: reads JSON lines with jansson. It needs memory for one line only, however long the file is.
+/* records/read.c: reads JSON lines with jansson. It needs memory for one line only, however long the file is.
  *
  * A file holds the records of one run, or of several in sequence. If a run's environment announces a closing line, that line must
  * be there and its count must be right (record.h). Runs of schema 1 may have none; lines that somebody chose have no environment at all.
  */
-#include "records/lines.h"
+#include "records/read.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #include "base/hash.h"
 #include "base/line.h"
 #include "base/list.h"
-#include "records/record.h"
 #include "records/plain.h"
+#include "records/record.h"
 #include "records/source.h"
 
 /* What a judgement or a run is about, and its line. */

@@ -1,9 +1,9 @@
-/* known.c: matches refutations of peers to the facts in the registry.
+/* known_defects.c: matches refutations of peers to the facts in the registry.
  *
  * A fact must not excuse what it does not describe. So the rows are looked at, not the case's name: if one row is wrong
  * in any other way, the refutation is new.
  */
-#include "run/known.h"
+#include "run/known_defects.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* peers.c: other projects' libraries: their versions here, and the defects that the judge has found in them. */
+/* known_defects.c: other projects' libraries: their versions here, and the defects that the judge has found in them. */
 #include <stdio.h>
 #include <string.h>
 

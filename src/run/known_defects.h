@@ -1,4 +1,4 @@
-/* known.h: whether a refutation of a library matches a known defect of it. */
+/* known_defects.h: whether a refutation of a library matches a known defect of it. */
 #ifndef FOLD_KNOWN_H
 #define FOLD_KNOWN_H
 

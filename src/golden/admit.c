@@ -1,4 +1,4 @@
-/* certify.c: which results may be kept.
+/* admit.c: which results may be kept.
  *
  * Refused are: results that a claim of results refutes (judged as verify judges it); an error above the bound that holds for any order,
  * whatever the subject claims, unless it declares no problem; bits of an order that differ from its replay by other
@@ -12,7 +12,7 @@
 
 #include "base/bits.h"
 #include "golden/golden.h"
-#include "records/lines.h"
+#include "records/read.h"
 
 enum { MOST_LINES = 10 };
 

@@ -1,4 +1,4 @@
-/* watch.h: tells the process that watches this one whether a subject is running, and that process whether a run takes too long.
+/* heartbeat.h: shows the process that watches this one whether a subject runs, and for how long.
  *
  * A counter in shared memory goes up when a run begins and again when it ends: it is odd while a subject runs. A process that
  * hangs cannot report anything else.

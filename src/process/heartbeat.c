@@ -1,6 +1,6 @@
-/* watch.c: see watch.h. One pointer for the whole process: many callers open rigs, and the runs of each must be
+/* heartbeat.c: see heartbeat.h. One pointer for the whole process: many callers open rigs, and the runs of each must be
  * reported. */
-#include "process/watch.h"
+#include "process/heartbeat.h"
 
 #include <stddef.h>
 #include <unistd.h>
