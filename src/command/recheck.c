@@ -171,7 +171,7 @@ static fold_status open_goldens(struct fold_judge *j) {
   for (size_t i = 0; i < subjects->n; i++) j->selected.n_guests += subjects->subjects[i].guest != NULL;
   if (j->selected.n_guests < subjects->n) j->selected.n_guests = 0;
   fold_status status = fold_golden_open(&j->golden, &j->keeping, subjects, &j->selected);
-  j->golden.recorded = j->golden.part = true;
+  j->golden.recorded = true;
   if (status.code == FOLD_OK) status = begin_goldens(j, here);
   json_decref(here);
   return status;

@@ -92,7 +92,7 @@ static fold_status merge(struct fold_golden *g) {
       was = now->record;
     } else if (now && has_results(now->record)) {
       g->same++;
-    } else if (g->kept.at[i].state == FOLD_GOLDEN_DUE && !g->part) {
+    } else if (g->kept.at[i].state == FOLD_GOLDEN_DUE && !g->recorded) {
       if (g->removed++ < MOST_LINES)
         fold_print_line("REMOVED: %s on %s: %s: nothing gives this result any more", fold_record_text(was, "subject"),
                         fold_record_text(was, "engine"), fold_record_text(was, "case"));

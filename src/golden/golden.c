@@ -85,7 +85,6 @@ fold_status fold_golden_read(struct fold_golden *g) {
 fold_status fold_golden_open(struct fold_golden *g, const struct fold_golden_options *options,
                              const struct fold_registry *registry, const struct fold_selection *selection) {
   *g = (struct fold_golden){.options = options, .registry = registry, .selection = selection, .subject = SIZE_MAX};
-  g->part = selection->seconds > 0;
   if (options->bless) FOLD_TRY(fold_golden_check_process());
   FOLD_TRY(fold_golden_read(g));
   return fold_again_open(&g->again, registry, selection->folder);
@@ -195,10 +194,12 @@ json_t *fold_golden_record(const struct fold_golden *g, const struct fold_judgem
   return record;
 }
 
-/* A guest that needs no device and refuses a case gives no result of it any more. Any other run without results leaves
- * open what its results are. */
+/* A guest that needs no device and refuses a case gives no result of it any more. Any other run without results, also one
+ * that --seconds left out, leaves open what its results are. */
 static bool is_excused(const struct fold_judgement *j) {
-  return j->finding.verdict == FOLD_BROKEN || !j->subject->guest || !fold_engine_is_here(j->subject->engine);
+  const bool left_out = strncmp(j->finding.reason, FOLD_LEFT_OUT, strlen(FOLD_LEFT_OUT)) == 0;
+  return left_out || j->finding.verdict == FOLD_BROKEN || !j->subject->guest ||
+         !fold_engine_is_here(j->subject->engine);
 }
 
 fold_status fold_golden_take(struct fold_golden *g, const struct fold_judgement *j) {
@@ -250,7 +251,7 @@ static fold_status check(struct fold_golden *g, const char *records) {
   struct fold_comparison two = {
       .side = {{.path = g->options->path, .name = g->options->path, .takes = is_due, .context = g},
                {.path = records, .name = name}},
-      .ignore = {[FOLD_ONLY_FIRST] = g->part, [FOLD_ONLY_SECOND] = true}};
+      .ignore = {[FOLD_ONLY_FIRST] = g->recorded, [FOLD_ONLY_SECOND] = true}};
   json_t *told = NULL;
   FOLD_TRY(fold_golden_sort_out(g));
   fold_status status = fold_compare(&two);

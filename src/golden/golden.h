@@ -43,8 +43,7 @@ struct fold_golden {
   const struct fold_golden_options *options;
   const struct fold_registry *registry;
   const struct fold_selection *selection;
-  bool recorded; /* the results are read from records, */
-  bool part;     /* which may lack any case, as a run with --seconds may */
+  bool recorded; /* the results are read from records, which may lack any case */
   struct fold_golden_list kept;
   struct fold_golden_list now; /* for --bless, the new goldens; and runs without results, which may be missing */
   struct fold_again again;
