@@ -160,18 +160,26 @@ class Lines:
         return found
 
 
-def add_up(terms, joins, accumulator, unit):
-    """Each node is its operands' exact sum, rounded once. A term is rounded before it is added, unless it is a product that is not."""
+def is_negative(value, operands):
+    """A sum's sign bit: a zero has it if all operands have it."""
+    return value < 0 or (value == 0 and all(operands))
+
+
+def add_up(terms, signs, joins, accumulator, unit):
+    """The root and its sign bit. Each node is its operands' exact sum, rounded once. A term is rounded before it is added, unless it is a
+    product that is not."""
 
     def rounded(value):
         value = accumulator.rounded(value, unit)
         accumulator.pattern(value, unit)
         return value
 
-    nodes = list(terms)
+    nodes, signs = list(terms), list(signs)
     for join in joins:
-        nodes.append(rounded(sum(rounded(nodes[k]) if k < len(terms) and not unrounded else nodes[k] for k, unrounded in join)))
-    return rounded(nodes[-1])
+        value = sum(rounded(nodes[k]) if k < len(terms) and not unrounded else nodes[k] for k, unrounded in join)
+        nodes.append(rounded(value))
+        signs.append(is_negative(value, [signs[k] for k, _ in join]))
+    return rounded(nodes[-1]), signs[-1]
 
 
 def check_lines(lines):
@@ -184,15 +192,20 @@ def check_lines(lines):
     if rows < 1 or cols < 1 or rows * cols > MOST_TERMS:
         raise Wrong(f"there are 1 to {MOST_TERMS} terms")
     unit = dtype.least * (1 + products)
-    inputs = [[dtype.number(p, dtype.least) for p in lines.patterns("input", rows * cols, f"{k} ")] for k in range(1 + products)]
+    patterns = [lines.patterns("input", rows * cols, f"{k} ") for k in range(1 + products)]
+    inputs = [[dtype.number(p, dtype.least) for p in of] for of in patterns]
     terms = [x * y for x, y in zip(*inputs)] if products else inputs[0]
+    signs = [sum(p >> dtype.bits - 1 for p in of) == 1 for of in zip(*patterns)]
     exactly = choice(lines.take("method"), ["tree", "exact"]) == "exact"
     lines.take("order")
     joins = [] if exactly else lines.joins(cols, products)
     truths = [sum(terms[r * cols:(r + 1) * cols]) for r in range(rows)]
     for r, stated in enumerate(lines.patterns("results", rows)):
-        value = truths[r] if exactly else add_up(terms[r * cols:(r + 1) * cols], joins, accumulator, unit)
+        row = slice(r * cols, (r + 1) * cols)
+        value, negative = (truths[r], is_negative(truths[r], signs[row])) if exactly else add_up(terms[row], signs[row], joins, accumulator, unit)
         given = result.pattern(result.rounded(value, unit), unit)
+        if given == 0 and negative:
+            raise Wrong(f"row {r}: these terms give a negative zero")
         if given != stated:
             raise Wrong(f"row {r}: these terms give {given:x}")
     for r, truth in enumerate(truths):

@@ -173,6 +173,7 @@ def refuse_what_no_format_has():
     large, f32 = 0x7F61B1E6, ("f32", "f32", "f32")
     for terms, results in ([large, large | 1 << 31, large], "7f61b1e6"), ([0x3F800000, 0x33800000, 0x1], "3f800000"), ([0x3F800001, 0x33800000], "3f800002"):
         expect(checked(by_hand(f32, terms, results)) is None, f"{terms}: {checked(by_hand(f32, terms, results))}")  # to nearest even, and one unit above a tie
+    minus = "these terms give a negative zero"
     beyond, none, wide = "beyond the format's numbers", "is no finite number", [0x3F800001, 0x3F808000]
     for data, why in ((by_hand(f32, [large, large, large | 1 << 31], "7f61b1e6"), f"results: {beyond}"),
                       (by_hand(("e4m3",) * 3, [0x7E, 0x5C, 0xFE], "5c"), f"results: {beyond}"),  # e4m3 has no infinity
@@ -181,7 +182,11 @@ def refuse_what_no_format_has():
                       (by_hand(f32, [0x7F800000, 0], "7f800000", exact="0p0"), f"input: 7f800000 {none}"),
                       (by_hand(("e4m3",) * 3, [0x7F, 0], "7f", exact="fp5"), f"input: 7f {none}"),
                       (by_hand(("f16",) * 3, [0x13C00, 0], "3c00", exact="1p0"), f"input: 13c00 {none}"),
-                      (by_hand(f32, [1 << 31, 1 << 31], "80000000"), "results: row 0: these terms give 0"),
+                      (by_hand(f32, [1 << 31, 1 << 31], "80000000"), f"results: row 0: {minus}"),
+                      (by_hand(f32, [1 << 31, 1 << 31], "0"), f"results: row 0: {minus}"),
+                      (by_hand(f32, [1 << 31, 1 << 31], "0", "exact"), f"results: row 0: {minus}"),
+                      (by_hand(("f64", "f64", "bf16"), [1 << 63 | 1] * 2, "0"), f"results: row 0: {minus}"),
+                      (by_hand(("f32", "f16", "f32"), [1 << 31 | 1] * 2, "0"), f"results: row 0: {minus}"),  # each is rounded to -0 before
                       (by_hand(("f32", "bf16", "f32"), wide, "40004040"), "results: row 0: these terms give 40000000"),  # each is rounded to 1 before
                       (by_hand(("f32", "bf16", "f32"), wide[:1], "3f800001"), "results: row 0: these terms give 3f800000"),
                       (by_hand(("f64", "f64", "bf16"), [1, 1], "1"), "results: row 0: these terms give 0"),  # far below the result's smallest number
@@ -190,7 +195,7 @@ def refuse_what_no_format_has():
                       (by_hand(f32, [], "0", "exact", exact="0p0"), "cols: there are 1 to 65536 terms"),
                       (by_hand(f32, [0] * 65538, "0 0", "exact", rows=2), "cols: there are 1 to 65536 terms")):
         expect_because(data, why)
-    for formats, terms, results in (("f32", "bf16", "f32"), wide, "40000000"), (("f16", "f32", "f32"), [0x3C00, 0xBC00], "0"):
+    for formats, terms, results in (("f32", "bf16", "f32"), wide, "40000000"), (("f16", "f32", "f32"), [0x3C00, 0xBC00], "0"), (f32, [1 << 31, 0], "0"), (f32, [1 << 31 | 1, 1], "0"):
         expect(checked(by_hand(formats, terms, results)) is None, f"{formats}: {checked(by_hand(formats, terms, results))}")
     for exact in "01p0", "1p00", "1p-0", "2p-1", "+1p0":
         expect_because(by_hand(f32, [0x3F800000], "3f800000", "exact", exact=exact), "exact: row 0: its terms have the sum 1p0")
