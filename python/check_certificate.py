@@ -5,7 +5,7 @@
 
 It shares no line of code with foldproof and needs Python's standard library only. It does not run the subject: it adds the inputs that
 the certificate has, in the certificate's order. Exit codes: 0 all hold; 1 one does not hold, and its line is named; 2 wrong usage, or
-a file cannot be read or is no certificate, and the others hold.
+a file cannot be read or is no certificate, and the others hold; 2 also if the output cannot be written.
 
 A certificate has these lines, in this order:
 
@@ -246,7 +246,8 @@ def main(files):
     if not files or files[0].startswith("-"):
         print(__doc__.strip(), file=sys.stdout if files[:1] in (["-h"], ["--help"]) else sys.stderr)
         return 0 if files[:1] in (["-h"], ["--help"]) else 2
-    sys.stdout.reconfigure(errors="backslashreplace")
+    if sys.stdout:  # None: it is closed
+        sys.stdout.reconfigure(errors="backslashreplace")
     outcomes = set()
     for path in files:
         held, text = check_path(path)
@@ -258,5 +259,16 @@ def main(files):
     return 1 if False in outcomes else 2 if None in outcomes else 0
 
 
+def run():
+    try:
+        code = main(sys.argv[1:])
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError as error:  # the disk is full, or the reader has left
+        sys.stdout, code = None, 2
+        print(f"foldproof-check: the output cannot be written: {error.strerror}", file=sys.stderr)
+    return code
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run())

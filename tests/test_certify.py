@@ -52,6 +52,13 @@ def check_many(folder, data):
     expect([check().returncode, check("--help").returncode, check("--nosuch").returncode] == [2, 0, 2] and "FILE..." in check("--help").stdout, "wrong usage")
 
 
+def write_nowhere(path):
+    """An output that is closed does not make a certificate wrong, and one that is full is no check."""
+    for words, code, said in (("/dev/full", 2, "foldproof-check: the output cannot be written: No space left on device\n"), ("&-", 0, "")):
+        done = subprocess.run(["/bin/sh", "-c", f'"$@" >{words}', "sh", sys.executable, CHECKER, path], stderr=subprocess.PIPE, text=True, check=False)
+        expect((done.returncode, done.stderr) == (code, said), f">{words}: exit {done.returncode}: {done.stderr}")
+
+
 def name_any_file(folder, data):
     """A file's name ends no line and moves no cursor, whether its certificate holds or not."""
     for name, text in ("a\033[31m\nheld: b", data), ("c\033[31m\nheld: d", b"x"), ("nosuch\nheld: e", None), (b"\xff\n", data):
@@ -249,6 +256,7 @@ with tempfile.TemporaryDirectory() as folder:
     flip_bits(data)
     check_many(Path(folder), data)
     data_of_3 = data
+    write_nowhere(path)
     name_any_file(Path(folder), data)
     read_no_more_than_one(Path(folder), data)
     data = expect_held(path, "rows/par_16", "--fixtures", "normal/f32/sum/1x33/seed1")
