@@ -214,12 +214,18 @@ def check_refused(project):
                                 ("sevens", [own, ("= s;", "= 7;")], "no order has such an error: error "),
                                 ("leaves", [("static int sum", "#include <fenv.h>\nstatic int sum"), ("(void)context;", "fesetround(FE_DOWNWARD);")], "it left its process changed"),
                                 ("varies", turns, "it varies from run to run: .*repeats gave different bits"),
-                                ("once", late, "it varies from run to run: .*(a new process gave results of hash|different bits in a new process)")):
+                                ("once", late, "it varies from run to run: .*(a new process gave results of hash|different bits in a new process)"),
+                                ("refuses", (("= s;", "= s; if (later() > 0) return FOLDPROOF_GUEST_UNSUPPORTED;"), late[1]), "it varies from run to run: no result in a new process: it does not take this case")):
+        (project.path / "mark").unlink(missing_ok=True)
         said = project.bless(project.build(name, FREE, *changes), code=1)
         assert re.search(f"^REFUSED: mine/sum on host: .*{says}", said, re.M) and not project.kept.exists(), said
     (project.path / "mark").unlink()
     said = project.bless("./once.so", cases="integers/f32/sum/1x37/seed2", code=1)  # a fixture that asks for no repeats
     assert "different bits in a new process" in said and not project.kept.exists(), said
+    (project.path / "mark").unlink()
+    said = project.bless(project.build("tires", FREE, late[1], ("(void)context;", "(void)context; if (later() > 0) usleep(1100000);")), "--seconds", "1")
+    assert "2 results are not kept: no time was left to give them again" in said and len(project.records()) == 1, said
+    project.kept.unlink()
     said = project.bless(project.build("fickle", FREE, ("bounded,reproducible", "bounded")), code=2)
     assert "3 results are not kept: their subjects do not claim run_to_run" in said and not project.kept.exists(), said
     # The exact results of a function of rows are not known.

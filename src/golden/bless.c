@@ -22,15 +22,29 @@ enum { MOST_LINES = 10 };
 
 static bool has_results(const json_t *record) { return *fold_record_text(record, "results_xxh3") != '\0'; }
 
+/* A result that --seconds left no time to give again is not kept; one that a new process does not give is refused. */
+static void no_result_again(struct fold_golden *g, const struct fold_judgement *j, json_t *now) {
+  if (now == NULL || !has_results(now)) return;
+  if (!fold_golden_left_out(j)) {
+    fold_golden_refuse(g, j, "it varies from run to run: no result in a new process: %s", j->finding.reason);
+    return;
+  }
+  json_object_del(now, "results_xxh3");
+  g->untried++;
+}
+
 fold_status fold_golden_again(struct fold_golden *g, const struct fold_judgement *j) {
   const enum fold_verdict verdict = j->finding.verdict;
   if (!(fold_claims_of(j->subject, j->c->op) & FOLD_CLAIM(FOLD_RUN_TO_RUN))) return fold_ok();
   if (verdict == FOLD_REFUTED || verdict == FOLD_BROKEN)
     fold_golden_refuse(g, j, "it varies from run to run: %s", j->finding.reason);
-  if (verdict == FOLD_REFUTED || verdict == FOLD_BROKEN || j->claim || j->got == NULL) return fold_ok();
+  if (verdict == FOLD_REFUTED || verdict == FOLD_BROKEN || j->claim) return fold_ok();
   json_t *record = fold_golden_record(g, j);
   const struct fold_golden_entry *now = record ? fold_golden_find(&g->now, record) : NULL;
-  if (now == NULL || strcmp(fold_record_text(now->record, "input_xxh3"), fold_record_text(record, "input_xxh3")) != 0)
+  if (j->got == NULL)
+    no_result_again(g, j, now ? now->record : NULL);
+  else if (now == NULL ||
+           strcmp(fold_record_text(now->record, "input_xxh3"), fold_record_text(record, "input_xxh3")) != 0)
     fold_golden_refuse(g, j,
                        "it varies from run to run: in a new process it has a different input, or the case is missing");
   else if (has_results(now->record) &&
@@ -159,6 +173,7 @@ fold_status fold_golden_bless(struct fold_golden *g) {
   if (g->refused == 0) FOLD_TRY(change_locked(g));
   if (g->changed > MOST_LINES) printf("%d of %zu changes shown\n", MOST_LINES, g->changed);
   if (g->unsteady) printf("%zu results are not kept: their subjects do not claim run_to_run\n", g->unsteady);
+  if (g->untried) printf("%zu results are not kept: no time was left to give them again\n", g->untried);
   if (g->overflowed)
     printf("%zu left out: partial sums overflowed where the exact result is finite, and no order is declared\n",
            g->overflowed);

@@ -194,11 +194,14 @@ json_t *fold_golden_record(const struct fold_golden *g, const struct fold_judgem
   return record;
 }
 
+bool fold_golden_left_out(const struct fold_judgement *j) {
+  return strncmp(j->finding.reason, FOLD_LEFT_OUT, strlen(FOLD_LEFT_OUT)) == 0;
+}
+
 /* A guest that needs no device and refuses a case gives no result of it any more. Any other run without results, also one
  * that --seconds left out, leaves open what its results are. */
 static bool is_excused(const struct fold_judgement *j) {
-  const bool left_out = strncmp(j->finding.reason, FOLD_LEFT_OUT, strlen(FOLD_LEFT_OUT)) == 0;
-  return left_out || j->finding.verdict == FOLD_BROKEN || !j->subject->guest ||
+  return fold_golden_left_out(j) || j->finding.verdict == FOLD_BROKEN || !j->subject->guest ||
          !fold_engine_is_here(j->subject->engine);
 }
 

@@ -51,7 +51,7 @@ struct fold_golden {
   size_t subject; /* the subject and case of the last run; claims about one run come one after the other */
   const char *last;
   size_t count[FOLD_GOLDEN_STATES]; /* of `kept` */
-  size_t held, differ, added, changed, same, removed, refused, unsteady, overflowed;
+  size_t held, differ, added, changed, same, removed, refused, unsteady, overflowed, untried;
 };
 
 /* Reads the file. BAD_INPUT if it is no file of goldens, or lacks a line, or has a line that --bless did not write. */
@@ -88,6 +88,8 @@ fold_status fold_golden_sort_out(struct fold_golden *golden);
 json_t *fold_golden_record(const struct fold_golden *golden, const struct fold_judgement *judgement);
 /* Whether a subject's results depend only on the terms. */
 bool fold_golden_portable(const struct fold_subject *subject);
+/* Whether --seconds left no time for it. */
+bool fold_golden_left_out(const struct fold_judgement *judgement);
 /* The environment for which a subject's results are kept; "" if they are portable. */
 void fold_golden_where(const struct fold_golden *golden, const struct fold_subject *subject, char text[320]);
 void fold_golden_refuse(struct fold_golden *golden, const struct fold_judgement *judgement, const char *format, ...)
