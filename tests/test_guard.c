@@ -7,6 +7,9 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/syscall.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -77,19 +80,19 @@ static void expect_what_is_noted_to_be_ended(void) {
 }
 
 Test(guard, what_is_noted_is_ended) {
-  cr_assert_eq(fold_guard_begin(NULL).code, FOLD_OK);
+  cr_assert_eq(fold_guard_begin().code, FOLD_OK);
   expect_what_is_noted_to_be_ended();
 }
 
 Test(guard, what_is_noted_is_ended_by_a_keeper_that_begins_late) {
   late.tv_nsec = 300000000;
-  cr_assert_eq(fold_guard_begin(NULL).code, FOLD_OK);
+  cr_assert_eq(fold_guard_begin().code, FOLD_OK);
   late.tv_nsec = 0;
   expect_what_is_noted_to_be_ended();
 }
 
 Test(guard, the_number_of_a_group_that_had_ended_before_another_was_noted_is_a_strangers) {
-  cr_assert_eq(fold_guard_begin(NULL).code, FOLD_OK);
+  cr_assert_eq(fold_guard_begin().code, FOLD_OK);
   const pid_t gone[] = {start_noted(), start_noted(), start_noted()};
   for (int i = 0; i < 3; i++) end(gone[i]);
   const pid_t noted = start_noted();
@@ -108,7 +111,7 @@ Test(guard, the_number_of_a_group_that_had_ended_before_another_was_noted_is_a_s
 
 /* Nothing is noted in between; the system counts in hundredths of a second. */
 Test(guard, the_number_of_a_group_that_ended_last_is_a_strangers) {
-  cr_assert_eq(fold_guard_begin(NULL).code, FOLD_OK);
+  cr_assert_eq(fold_guard_begin().code, FOLD_OK);
   const pid_t gone = start_noted();
   end(gone);
   usleep(30000);
@@ -117,4 +120,22 @@ Test(guard, the_number_of_a_group_that_ended_last_is_a_strangers) {
   fold_guard_end();
   cr_expect(is_there(stranger), "%d was killed", stranger);
   end(stranger);
+}
+
+/* A process that is killed as soon as it has made its folder. */
+Test(guard, the_folder_of_a_process_that_is_killed_is_removed) {
+  char path[] = "/tmp/fold-guard-XXXXXX";
+  cr_assert(mkdtemp(path));
+  const pid_t child = fork();
+  if (child == 0) {
+    if (fold_guard_begin().code != FOLD_OK) _exit(1);
+    snprintf(fold_guard_folder(), FOLD_GUARD_PATH, "%s/own", path);
+    if (mkdir(fold_guard_folder(), 0700) != 0) _exit(1);
+    raise(SIGKILL);
+  }
+  int how = 0;
+  cr_assert_eq(waitpid(child, &how, 0), child);
+  cr_assert(WIFSIGNALED(how), "it could not begin");
+  for (int i = 0; i < 1000 && rmdir(path) != 0; i++) usleep(10000);
+  cr_expect(access(path, F_OK) != 0, "%s/own is there", path);
 }

@@ -211,28 +211,18 @@ static fold_status load(const struct fold_guest *guest, const struct fold_wants 
   return status;
 }
 
-/* The guests that are loaded; the guard's process has a copy. */
-static const struct fold_guest *loaded;
-static size_t n_loaded;
-
-/* Removes what the guests' doors have opened. */
-static void remove_all(void) {
-  for (size_t i = 0; i < n_loaded; i++)
-    if (loaded[i].door->remove) loaded[i].door->remove();
-}
-
-/* Starts the guard before any guest is asked, so that what a guest starts is ended. Guests in this process belong to
- * their caller. */
+/* Starts the guard before a door makes its folder and before any guest is asked, so that it removes the one and ends what the other
+ * starts. Guests in this process belong to their caller. */
 static fold_status prepare(const struct fold_guest *guests, size_t n) {
   bool apart = false;
   for (size_t i = 0; i < n; i++) {
     FOLD_TRY(check_text(&guests[i]));
-    if (guests[i].door->open) FOLD_TRY(guests[i].door->open());
     apart |= !guests[i].door->here;
   }
-  loaded = guests;
-  n_loaded = n;
-  return apart ? fold_guard_begin(remove_all) : fold_ok();
+  if (apart) FOLD_TRY(fold_guard_begin());
+  for (size_t i = 0; i < n; i++)
+    if (guests[i].door->open) FOLD_TRY(guests[i].door->open());
+  return fold_ok();
 }
 
 const char *fold_guest_problem(const struct fold_subject *subject, const struct fold_call *call) {

@@ -19,7 +19,6 @@ struct fold_guest;
 struct fold_door {
   const char *option;        /* "--guest" */
   fold_status (*open)(void); /* prepares what all of this kind need, in the command's own process; NULL: nothing */
-  void (*remove)(void); /* removes what `open` has left in the file system; any process may call it; NULL: nothing */
   /* Writes the table as JSON: {"subjects": [{"name": ..., ...}]}. Called in a process that may crash by it, unless
    * `here`. */
   fold_status (*describe)(const struct fold_guest *guest, char **json);

@@ -28,6 +28,7 @@
 #include "fixtures/npy.h"
 #include "guest/child.h"
 #include "guest/guest.h"
+#include "process/guard.h"
 
 static struct fold_guest_slots slots;
 static struct fold_program started[FOLD_GUESTS_MOST];
@@ -35,14 +36,11 @@ static pid_t cleared[FOLD_GUESTS_MOST]; /* the process that has cleared the gues
 
 /* Arrays pass through this folder, which has a folder for each guest. The process that loads guests makes it, and
  * removes it when it ends. */
-static char folder[300];
+static char folder[FOLD_GUARD_PATH];
 static pid_t owner;
 
-static void remove_folder(void) {
-  if (folder[0]) fold_scratch_remove(folder);
-}
 static void remove_own_folder(void) {
-  if (getpid() == owner) remove_folder();
+  if (getpid() == owner) fold_scratch_remove(folder);
 }
 
 /* The name goes into shell commands without quotes, so a folder is used only if its name has no character with a
@@ -54,15 +52,20 @@ static bool is_plain(const char *path) {
 
 static fold_status open_folder(void) {
   const char *of = getenv("TMPDIR");
-  if (folder[0]) return fold_ok();
+  char *guarded = fold_guard_folder(), *made = guarded ? guarded : folder;
+  if (folder[0] && access(folder, W_OK) == 0) {
+    if (guarded) memcpy(guarded, folder, sizeof folder);
+    return fold_ok();
+  }
   if (!is_plain(of)) of = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-  const fold_status status = fold_scratch_make(of, "foldproof-exec", sizeof folder, folder);
+  const fold_status status = fold_scratch_make(of, "foldproof-exec", sizeof folder, made);
   if (status.code != FOLD_OK) {
-    folder[0] = '\0';
+    made[0] = '\0';
     return fold_within(status, "no folder for a program's arrays");
   }
+  if (guarded) memcpy(folder, guarded, sizeof folder);
+  if (owner != getpid()) atexit(remove_own_folder);
   owner = getpid();
-  atexit(remove_own_folder);
   return fold_ok();
 }
 
@@ -309,7 +312,6 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
 const struct fold_door fold_door_program = {
     .option = "--exec",
     .open = open_folder,
-    .remove = remove_folder,
     .describe = describe,
     .run = run,
     .files = true,

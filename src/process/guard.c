@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/scratch.h"
 #include "process/proc.h"
 
 enum { GROUPS = 1024, MOST_TIMES = 50, BETWEEN = 10000 /* microseconds */ };
@@ -21,6 +22,7 @@ static struct shared {
   _Atomic pid_t groups[GROUPS];              /* 0: none */
   _Atomic unsigned long long starts[GROUPS]; /* when their first processes have started; 0: not known */
   _Atomic bool over;
+  char folder[FOLD_GUARD_PATH];
 } * shared;
 static pid_t owner, keeper;
 
@@ -74,18 +76,25 @@ static void end_groups(void) {
 }
 
 /* `all` signals are blocked from the start: one that ended this process before it waits would leave the groups. */
-static void guard(void clean(void), const sigset_t *all) {
+static void guard(const sigset_t *all) {
   int number;
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   setpgid(0, 0);
   close_range(0, ~0u, 0); /* a reader of the command's output waits until it is closed */
   while (getppid() == owner && !atomic_load(&shared->over)) sigwait(all, &number);
-  end_groups();
-  if (getppid() != owner && clean) clean();
+  /* Where this process's parent was killed, what it had just started may note its group, or write, a little later. */
+  const int times = getppid() == owner ? 1 : 20;
+  for (int k = 0; k < times; k++) {
+    if (k > 0) usleep(BETWEEN);
+    end_groups();
+    if (shared->folder[0]) fold_scratch_remove(shared->folder);
+  }
   _exit(0);
 }
 
-fold_status fold_guard_begin(void clean(void)) {
+char *fold_guard_folder(void) { return shared ? shared->folder : NULL; }
+
+fold_status fold_guard_begin(void) {
   void *memory = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return fold_no_memory("to start a process");
   shared = memory;
@@ -94,8 +103,10 @@ fold_status fold_guard_begin(void clean(void)) {
   sigprocmask(SIG_BLOCK, &all, &own);
   owner = getpid();
   keeper = fork();
-  if (keeper == 0) guard(clean, &all);
+  if (keeper == 0) guard(&all);
   const int why = errno;
+  if (keeper > 0)
+    setpgid(keeper, keeper); /* before this process goes on: a signal to its group must not reach the guard */
   sigprocmask(SIG_SETMASK, &own, NULL);
   if (keeper > 0) return fold_ok();
   fold_guard_end();

@@ -37,6 +37,6 @@ void fold_reaper_end(const struct fold_reaper *orphans, double patience) {
   double end = fold_now() + patience;
   while (reap(orphans, 0) > 0 && fold_now() < end) usleep(2000);
   if (reap(orphans, SIGTERM) > 0)
-    for (end = fold_now() + 1; reap(orphans, 0) > 0 && fold_now() < end;) usleep(2000);
+    for (end = fold_now() + 5; reap(orphans, 0) > 0 && fold_now() < end;) usleep(2000);
   for (end = fold_now() + 2; reap(orphans, SIGKILL) > 0 && fold_now() < end;) usleep(2000);
 }
