@@ -141,7 +141,7 @@ class Bench:
         """The chosen suites, and what must be built for each."""
         info = self.build / "meson-info"
         targets = {t["id"]: t["filename"] for t in json.loads((info / "intro-targets.json").read_text())}
-        wanted, suites, self.tests = re.split(r"[ ,]+", options.suites), {}, set()
+        wanted, suites, self.tests, setup = re.split(r"[ ,]+", options.suites), {}, set(), read_setup(self.tree)
         for test in json.loads((info / "intro-tests.json").read_text()):
             name = test["name"]
             self.tests.add(name)
@@ -149,7 +149,7 @@ class Bench:
                 continue
             command = test["cmd"] + (["--fail-fast"] if "--tap=-" in test["cmd"] else [])
             needs = [os.path.relpath(f, self.build) for d in test["depends"] for f in targets.get(d, [])]
-            suites[name] = Suite(name, command, dict(os.environ, **read_setup(self.tree), **test["env"]), test["workdir"], needs)
+            suites[name] = Suite(name, command, dict(os.environ, **setup, **test["env"]), test["workdir"], needs)
         if wanted != ["all"] and set(wanted) - set(suites):
             refuse(f"no such suites: {' '.join(sorted(set(wanted) - set(suites)))}")
         return suites

@@ -25,7 +25,7 @@ static bool has_results(const json_t *record) { return *fold_record_text(record,
 /* A result that --seconds left no time to give again is not kept; one that a new process does not give is refused. */
 static void no_result_again(struct fold_golden *g, const struct fold_judgement *j, json_t *now) {
   if (now == NULL || !has_results(now)) return;
-  if (!fold_golden_left_out(j)) {
+  if (!fold_is_left_out(j->finding.reason)) {
     fold_golden_refuse(g, j, "it varies from run to run: no result in a new process: %s", j->finding.reason);
     return;
   }

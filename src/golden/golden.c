@@ -141,8 +141,8 @@ static enum fold_golden_state state_of(struct fold_golden *g, const json_t *reco
   if (!g->recorded && !unknown && !is_among(cases, name)) return FOLD_GOLDEN_OTHER;
   const struct fold_subject *here = fold_registry_find(g->registry, s.name, s.engine);
   if (here == NULL && !is_judge_of(g->registry, &s)) return FOLD_GOLDEN_ABSENT;
-  if (here) fold_golden_where(g, here, where);
   const char *kept_for = fold_record_text(record, "kept_for");
+  if (here && *kept_for) fold_golden_where(g, here, where);
   if (here && *kept_for && strcmp(where, kept_for) != 0) return FOLD_GOLDEN_STALE;
   const struct fold_golden_entry *ran = fold_golden_find(&g->now, record);
   return ran && !*fold_record_text(ran->record, "results_xxh3") ? FOLD_GOLDEN_ABSENT : FOLD_GOLDEN_DUE;
@@ -194,14 +194,10 @@ json_t *fold_golden_record(const struct fold_golden *g, const struct fold_judgem
   return record;
 }
 
-bool fold_golden_left_out(const struct fold_judgement *j) {
-  return strncmp(j->finding.reason, FOLD_LEFT_OUT, strlen(FOLD_LEFT_OUT)) == 0;
-}
-
 /* A guest that needs no device and refuses a case gives no result of it any more. Any other run without results, also one
  * that --seconds left out, leaves open what its results are. */
 static bool is_excused(const struct fold_judgement *j) {
-  return fold_golden_left_out(j) || j->finding.verdict == FOLD_BROKEN || !j->subject->guest ||
+  return fold_is_left_out(j->finding.reason) || j->finding.verdict == FOLD_BROKEN || !j->subject->guest ||
          !fold_engine_is_here(j->subject->engine);
 }
 

@@ -88,8 +88,6 @@ fold_status fold_golden_sort_out(struct fold_golden *golden);
 json_t *fold_golden_record(const struct fold_golden *golden, const struct fold_judgement *judgement);
 /* Whether a subject's results depend only on the terms. */
 bool fold_golden_portable(const struct fold_subject *subject);
-/* Whether --seconds left no time for it. */
-bool fold_golden_left_out(const struct fold_judgement *judgement);
 /* The environment for which a subject's results are kept; "" if they are portable. */
 void fold_golden_where(const struct fold_golden *golden, const struct fold_subject *subject, char text[320]);
 void fold_golden_refuse(struct fold_golden *golden, const struct fold_judgement *judgement, const char *format, ...)

@@ -34,15 +34,6 @@ static struct fold_guest_slots slots;
 static struct fold_program started[FOLD_GUESTS_MOST];
 static pid_t cleared[FOLD_GUESTS_MOST]; /* the process that has cleared the guest's folder */
 
-/* Arrays pass through this folder, which has a folder for each guest. The process that loads guests makes it, and
- * removes it when it ends. */
-static char folder[FOLD_GUARD_PATH];
-static pid_t owner;
-
-static void remove_own_folder(void) {
-  if (getpid() == owner) fold_scratch_remove(folder);
-}
-
 /* The name goes into shell commands without quotes, so a folder is used only if its name has no character with a
  * meaning there. */
 static bool is_plain(const char *path) {
@@ -50,28 +41,24 @@ static bool is_plain(const char *path) {
          strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_-.+") == strlen(path);
 }
 
+/* Arrays pass through the guarded folder, which has a folder for each guest. The process that loads guests makes it. */
 static fold_status open_folder(void) {
   const char *of = getenv("TMPDIR");
-  char *guarded = fold_guard_folder(), *made = guarded ? guarded : folder;
-  if (folder[0] && access(folder, W_OK) == 0) {
-    if (guarded) memcpy(guarded, folder, sizeof folder);
-    return fold_ok();
-  }
+  char *folder = fold_guard_folder();
+  if (folder[0]) return fold_ok();
   if (!is_plain(of)) of = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-  const fold_status status = fold_scratch_make(of, "foldproof-exec", sizeof folder, made);
+  const fold_status status = fold_scratch_make(of, "foldproof-exec", FOLD_GUARD_PATH, folder);
   if (status.code != FOLD_OK) {
-    made[0] = '\0';
+    folder[0] = '\0';
     return fold_within(status, "no folder for a program's arrays");
   }
-  if (guarded) memcpy(folder, guarded, sizeof folder);
-  if (owner != getpid()) atexit(remove_own_folder);
-  owner = getpid();
   return fold_ok();
 }
 
 /* Makes the guest's folder anew where a guest has removed it, or all of them. Clears it once in a process: what an
  * earlier process left there may be another guest's. */
 static fold_status open_own_folder(const struct fold_guest *guest, char own[340]) {
+  const char *folder = fold_guard_folder();
   size_t slot;
   FOLD_TRY(fold_guest_slot(&slots, guest, &slot));
   snprintf(own, 340, "%s/%zu", folder, slot);

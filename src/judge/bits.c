@@ -111,7 +111,7 @@ void fold_judge_fresh_process(struct fold_trial *trial, struct fold_finding *fin
     fold_find_skipped(finding, "no new process was started");
   } else if (!fold_fresh_find(trial->fresh, trial->subject->name, trial->subject->engine, trial->c->name, &theirs,
                               &traces, &why)) {
-    if (why && strncmp(why, FOLD_LEFT_OUT, strlen(FOLD_LEFT_OUT)) == 0)
+    if (why && fold_is_left_out(why))
       fold_find_skipped(finding, "%.150s", why);
     else
       snprintf(finding->reason, sizeof finding->reason, "the new process gave no result%s%.150s", why ? ": " : "",

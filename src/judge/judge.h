@@ -131,9 +131,9 @@ struct fold_trial {
   void *other;          /* room for the results of a judge's own run */
 };
 
-/* How the reasons begin of what a time limit leaves out. */
-#define FOLD_LEFT_OUT "left out: the time limit of "
+/* The reason of what a time limit leaves out, and whether a reason is this one. */
 fold_status fold_left_out(double seconds);
+bool fold_is_left_out(const char *reason);
 
 typedef void fold_judge_runs(struct fold_trial *trial, struct fold_finding *finding);
 

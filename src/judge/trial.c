@@ -77,7 +77,10 @@ static fold_status run_elsewhere(struct fold_trial *trial, struct fold_rig *rig,
   return fold_ok();
 }
 
-fold_status fold_left_out(double seconds) { return fold_error(FOLD_UNSUPPORTED, FOLD_LEFT_OUT "%g s", seconds); }
+static const char left_out[] = "left out: the time limit of ";
+
+fold_status fold_left_out(double seconds) { return fold_error(FOLD_UNSUPPORTED, "%s%g s", left_out, seconds); }
+bool fold_is_left_out(const char *reason) { return strncmp(reason, left_out, sizeof left_out - 1) == 0; }
 
 /* Enters the run as the last of the log. */
 static fold_status run_in(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,

@@ -82,9 +82,9 @@ static void guard(const sigset_t *all) {
   setpgid(0, 0);
   close_range(0, ~0u, 0); /* a reader of the command's output waits until it is closed */
   while (getppid() == owner && !atomic_load(&shared->over)) sigwait(all, &number);
-  /* Where this process's parent was killed, what it had just started may note its group, or write, a little later. */
-  const int times = getppid() == owner ? 1 : 20;
-  for (int k = 0; k < times; k++) {
+  /* What a killed parent had just started may note its group, or write, a little later; so may what is ended here. */
+  const bool died = getppid() != owner;
+  for (int k = 0; k < 20 && (k == 0 || died || access(shared->folder, F_OK) == 0); k++) {
     if (k > 0) usleep(BETWEEN);
     end_groups();
     if (shared->folder[0]) fold_scratch_remove(shared->folder);
