@@ -61,8 +61,10 @@ bool fold_judge_check_verdict(struct fold_judge *j, const json_t *record, size_t
   const struct fold_figures *figures = claim ? fold_judge_figures(j, claim) : NULL;
   if (is_moved(record) || (!figures && !(j->last && (j->last->held | j->last->refuted) & bit))) return false;
   const char *now = fold_verdict_name(figures ? figures->verdict : j->last->refuted & bit ? FOLD_REFUTED : FOLD_HELD);
-  /* the older program did not judge it, or by more than the record tells */
-  const bool left_open = fold_again_is_old(record) && (strcmp(said, "skipped") == 0 || strcmp(now, "skipped") == 0);
+  const bool skipped = strcmp(said, "skipped") == 0;
+  /* the older program did not judge it, or by more than the record tells; or --seconds left no time to judge it */
+  const bool left_open = (fold_again_is_old(record) && (skipped || strcmp(now, "skipped") == 0)) ||
+                         (skipped && fold_is_left_out(fold_record_text(record, "reason")));
   if (strcmp(said, now) != 0 && !left_open && claim->id != FOLD_RUN_TO_RUN)
     fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS", "it says that %s is %.20s; the results say %s",
                    claim->name, said, now);
