@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Union
 
 from . import _arrays, _library
+from ._result import NothingJudged, Result
 from ._verify import judge
 
 
@@ -37,12 +38,22 @@ def _version_of(framework: str) -> str:
 
 
 def _unkept(records: List[Dict[str, Any]]) -> str:
-    """Says which cases are not compared or kept: those of which the callable gave no results, with the reason of the first."""
+    """Says of which cases the callable gave no results, with the reason of the first."""
     cases = {(r["case"], r["dtype"]): r.get("reason", "no result") for r in records if "results" not in r}
     if not cases:
         return ""
     first = min(cases)
-    return f"\n{len(cases)} of {len({(r['case'], r['dtype']) for r in records})} cases not kept or compared, first {first[0]}: {cases[first]}"
+    return f"\n{len(cases)} of {len({(r['case'], r['dtype']) for r in records})} cases gave no result, first {first[0]}: {cases[first]}"
+
+
+def _unjudged(result: Result) -> Optional[NothingJudged]:
+    """Raises what is refuted or broken. If nothing was judged, returns that: kept cases may still be missing."""
+    __tracebackhide__ = True
+    try:
+        result.check()
+    except NothingJudged as nothing:
+        return nothing
+    return None
 
 
 def golden(
@@ -53,7 +64,8 @@ def golden(
     library: Optional[str] = None,
     **asked: Any,
 ) -> str:
-    """Compares a callable's results with those that `file` keeps; raises Differs, or Stale if all were kept for another environment.
+    """Compares a callable's results with those that `file` keeps; raises Differs, also if fn gives no result of a case that is kept. Raises
+    Stale if all were kept for another environment.
 
     bless    True: keeps the results instead, if the oracle certifies them
     library  the library that fn uses; None: the name and version of `like`. Results without a declared order are kept for this library
@@ -70,7 +82,10 @@ def golden(
     data = asked.get("data")
     if data is not None and not all(isinstance(x, (str, os.PathLike)) for x in (data if isinstance(data, list) else [data])):
         raise ValueError("a golden has to find its input again: write the array to a .npy file, and say data='PATH.npy'")
-    result = judge(fn, claims=claims, only=claims, _full=True, **asked).check()
+    result = judge(fn, claims=claims, only=claims, _full=True, **asked)
+    unjudged = _unjudged(result)
+    if unjudged and bless:
+        raise unjudged
     framework = _arrays.pick(asked.get("like"), asked.get("device") == "cuda")
     with tempfile.TemporaryDirectory() as scratch:
         run = Path(scratch) / "run.jsonl"
@@ -84,6 +99,8 @@ def golden(
     for option, argument in (("see record --bless", "bless=True keeps these results"), ("record --bless", "bless=True"), ("--bless", "bless=True")):
         said = said.replace(option, argument)
     said += _unkept(result.judgements)
+    if unjudged and done.returncode != 1:
+        raise unjudged
     if done.returncode == 77:
         raise Stale(said)
     if done.returncode:

@@ -126,6 +126,13 @@ static fold_status take_results(struct fold_judge *j, json_t *record, size_t lin
   return fold_ok();
 }
 
+static fold_status note_golden(struct fold_judge *j, const json_t *record) {
+  struct fold_subject subject;
+  size_t index;
+  FOLD_TRY(fold_again_noted(&j->again, record, &subject, &index));
+  return fold_golden_note(&j->golden, &subject, record);
+}
+
 static fold_status take(void *context, json_t *record, size_t line) {
   struct fold_judge *j = context;
   bool before;
@@ -139,6 +146,7 @@ static fold_status take(void *context, json_t *record, size_t line) {
   }
   fold_judge_check_told(j, record, line);
   if (!fold_recorded_is_judged(record)) return fold_ok();
+  if (j->keeping.path) FOLD_TRY(note_golden(j, record));
   j->last = NULL;
   if (has_results(record))
     FOLD_TRY(take_results(j, record, line));
@@ -191,7 +199,7 @@ static fold_status judge_files(struct fold_judge *j) {
 
 static int conclude(struct fold_judge *j) {
   size_t total[FOLD_VERDICTS], known;
-  char goldens[120], repeated[120];
+  char goldens[160], repeated[120];
   fold_table_total(&j->table, false, total, &known);
   fold_smallest_print(&j->smallest, j->verbose, FOLD_JUDGE_LINES, stdout);
   if (j->verbose) fold_table_print(&j->table, false, fold_has_colour(stdout), stdout);

@@ -94,6 +94,11 @@ static fold_status show(struct fold_golden *g, json_t *was, json_t *is) {
   return status;
 }
 
+/* Recorded results that were not taken, because their input can't be made here, are still given. */
+static bool is_gone(const struct fold_golden *g, const struct fold_golden_entry *kept) {
+  return kept->state == FOLD_GOLDEN_MISSING || (kept->state == FOLD_GOLDEN_DUE && !g->recorded);
+}
+
 /* Puts what was taken into the list of what is kept, and removes what was due and was not given. */
 static fold_status merge(struct fold_golden *g) {
   struct fold_golden_list merged = {0};
@@ -106,7 +111,7 @@ static fold_status merge(struct fold_golden *g) {
       was = now->record;
     } else if (now && has_results(now->record)) {
       g->same++;
-    } else if (g->kept.at[i].state == FOLD_GOLDEN_DUE && !g->recorded) {
+    } else if (is_gone(g, &g->kept.at[i])) {
       if (g->removed++ < MOST_LINES)
         fold_print_line("REMOVED: %s on %s: %s: nothing gives this result any more", fold_record_text(was, "subject"),
                         fold_record_text(was, "engine"), fold_record_text(was, "case"));

@@ -95,6 +95,7 @@ void fold_golden_close(struct fold_golden *g) {
   fold_golden_free_list(&g->kept);
   fold_golden_free_list(&g->now);
   json_decref(g->environment);
+  json_decref(g->noted);
   *g = (struct fold_golden){0};
 }
 
@@ -132,6 +133,12 @@ static bool is_among(const struct fold_cases *cases, const char *name) {
   return false;
 }
 
+static enum fold_golden_state recorded_state_of(const struct fold_golden *g, const json_t *kept, bool unknown) {
+  const enum fold_golden_state noted = fold_golden_noted(g, kept);
+  if (noted != FOLD_GOLDEN_OTHER) return noted;
+  return unknown ? FOLD_GOLDEN_MISSING : FOLD_GOLDEN_UNRECORDED;
+}
+
 static enum fold_golden_state state_of(struct fold_golden *g, const json_t *record, const struct fold_cases *cases) {
   struct fold_subject s;
   char where[320];
@@ -140,10 +147,12 @@ static enum fold_golden_state state_of(struct fold_golden *g, const json_t *reco
   const bool unknown = fold_case_index_find(&g->again.fixtures, name) == NULL && strncmp(name, "npy:", 4) != 0;
   if (!g->recorded && !unknown && !is_among(cases, name)) return FOLD_GOLDEN_OTHER;
   const struct fold_subject *here = fold_registry_find(g->registry, s.name, s.engine);
+  if (here == NULL && g->recorded) return FOLD_GOLDEN_OTHER;
   if (here == NULL && !is_judge_of(g->registry, &s)) return FOLD_GOLDEN_ABSENT;
   const char *kept_for = fold_record_text(record, "kept_for");
   if (here && *kept_for) fold_golden_where(g, here, where);
   if (here && *kept_for && strcmp(where, kept_for) != 0) return FOLD_GOLDEN_STALE;
+  if (g->recorded) return recorded_state_of(g, record, unknown);
   const struct fold_golden_entry *ran = fold_golden_find(&g->now, record);
   return ran && !*fold_record_text(ran->record, "results_xxh3") ? FOLD_GOLDEN_ABSENT : FOLD_GOLDEN_DUE;
 }
@@ -194,11 +203,12 @@ json_t *fold_golden_record(const struct fold_golden *g, const struct fold_judgem
   return record;
 }
 
-/* A guest that needs no device and refuses a case gives no result of it any more. Any other run without results, also one
- * that --seconds left out, leaves open what its results are. */
+bool fold_golden_is_excused(const struct fold_subject *subject, bool broken, const char *reason) {
+  return broken || fold_is_left_out(reason) || !subject->guest || !fold_engine_is_here(subject->engine);
+}
+
 static bool is_excused(const struct fold_judgement *j) {
-  return fold_is_left_out(j->finding.reason) || j->finding.verdict == FOLD_BROKEN || !j->subject->guest ||
-         !fold_engine_is_here(j->subject->engine);
+  return fold_golden_is_excused(j->subject, j->finding.verdict == FOLD_BROKEN, j->finding.reason);
 }
 
 fold_status fold_golden_take(struct fold_golden *g, const struct fold_judgement *j) {
@@ -222,7 +232,7 @@ fold_status fold_golden_take(struct fold_golden *g, const struct fold_judgement 
 static bool is_due(void *context, const json_t *record) {
   struct fold_golden *g = context;
   const struct fold_golden_entry *kept = fold_golden_find(&g->kept, record);
-  return kept && kept->state == FOLD_GOLDEN_DUE;
+  return kept && (kept->state == FOLD_GOLDEN_DUE || kept->state == FOLD_GOLDEN_MISSING);
 }
 
 /* Prints once for each subject and environment how many goldens are for that environment. */
@@ -250,7 +260,7 @@ static fold_status check(struct fold_golden *g, const char *records) {
   struct fold_comparison two = {
       .side = {{.path = g->options->path, .name = g->options->path, .takes = is_due, .context = g},
                {.path = records, .name = name}},
-      .ignore = {[FOLD_ONLY_FIRST] = g->recorded, [FOLD_ONLY_SECOND] = true}};
+      .ignore = {[FOLD_ONLY_SECOND] = true}};
   json_t *told = NULL;
   FOLD_TRY(fold_golden_sort_out(g));
   fold_status status = fold_compare(&two);
@@ -265,21 +275,25 @@ static fold_status check(struct fold_golden *g, const char *records) {
 }
 
 fold_status fold_golden_end(struct fold_golden *g, const char *records) {
-  char text[120];
+  char text[160];
   FOLD_TRY(g->options->bless ? fold_golden_bless(g) : check(g, records));
   fold_golden_beside(g, text);
   if (!g->recorded) printf("%s\n", text + 2);
   return fold_ok();
 }
 
-void fold_golden_beside(const struct fold_golden *g, char text[120]) {
+void fold_golden_beside(const struct fold_golden *g, char text[160]) {
+  const size_t unrecorded = g->count[FOLD_GOLDEN_UNRECORDED];
   text[0] = '\0';
   if (g->options && g->options->bless)
-    snprintf(text, 120, "; goldens: %zu added, %zu changed, %zu as they were, %zu removed, %zu refused", g->added,
+    snprintf(text, 160, "; goldens: %zu added, %zu changed, %zu as they were, %zu removed, %zu refused", g->added,
              g->changed, g->same, g->removed, g->refused);
   else if (g->options)
-    snprintf(text, 120, "; goldens: %zu held, %zu differ or are missing, %zu stale, %zu not run here", g->held,
+    snprintf(text, 160, "; goldens: %zu held, %zu differ or are missing, %zu stale, %zu not run here", g->held,
              g->differ, g->count[FOLD_GOLDEN_STALE], g->count[FOLD_GOLDEN_ABSENT]);
+  const size_t n = strlen(text);
+  if (g->options && !g->options->bless && unrecorded)
+    snprintf(text + n, 160 - n, ", %zu not in the records", unrecorded);
 }
 
 int fold_golden_exit_code(const struct fold_golden *g) {

@@ -22,10 +22,12 @@ struct fold_golden_options {
 };
 
 enum fold_golden_state {
-  FOLD_GOLDEN_OTHER, /* the selection leaves it out */
-  FOLD_GOLDEN_DUE,   /* the run must give it again */
+  FOLD_GOLDEN_OTHER,   /* the selection leaves it out */
+  FOLD_GOLDEN_DUE,     /* the run must give it again */
+  FOLD_GOLDEN_MISSING, /* the records say that its subject gives no result of it, or nothing makes its case any more */
   FOLD_GOLDEN_STALE,
-  FOLD_GOLDEN_ABSENT, /* its engine or its guest is not here, or failed */
+  FOLD_GOLDEN_ABSENT,     /* its engine or its guest is not here, or failed */
+  FOLD_GOLDEN_UNRECORDED, /* the records have its subject, but not its case */
   FOLD_GOLDEN_STATES
 };
 
@@ -46,6 +48,7 @@ struct fold_golden {
   bool recorded; /* the results are read from records, which may lack any case */
   struct fold_golden_list kept;
   struct fold_golden_list now; /* for --bless, the new goldens; and runs without results, which may be missing */
+  json_t *noted;               /* the state of each case that the records name, by subject, engine and case */
   struct fold_again again;
   json_t *environment;
   size_t subject; /* the subject and case of the last run; claims about one run come one after the other */
@@ -65,13 +68,16 @@ char *fold_golden_names(const struct fold_golden *golden, const char *key);
 fold_status fold_golden_begin(struct fold_golden *golden, const char *environment);
 /* To be called for each judgement, or run. */
 fold_status fold_golden_take(struct fold_golden *golden, const struct fold_judgement *judgement);
+/* Notes what a record says of its case, which may be kept: to be called for each record, in addition to fold_golden_take
+ * for those with results. */
+fold_status fold_golden_note(struct fold_golden *golden, const struct fold_subject *subject, const json_t *record);
 /* For --bless, after everything was taken: takes it a second time, from other processes. Results that vary are refused. */
 fold_status fold_golden_again(struct fold_golden *golden, const struct fold_judgement *judgement);
 /* To be called last. Compares what is kept with that file of records; or, for --bless, writes what was taken. Prints
  * differences and counts. */
 fold_status fold_golden_end(struct fold_golden *golden, const char *records);
 /* What the last line of the output says about goldens, after a semicolon; "" if goldens are not used. */
-void fold_golden_beside(const struct fold_golden *golden, char text[120]);
+void fold_golden_beside(const struct fold_golden *golden, char text[160]);
 /* 0: everything that was compared agrees; 1: something does not; 77: all is stale or absent; 2: nothing was compared. */
 int fold_golden_exit_code(const struct fold_golden *golden);
 
@@ -84,6 +90,11 @@ fold_status fold_golden_add(struct fold_golden_list *list, json_t *record);
 struct fold_golden_entry *fold_golden_find(struct fold_golden_list *list, const json_t *record);
 /* Sets and counts the states of what is kept. */
 fold_status fold_golden_sort_out(struct fold_golden *golden);
+/* What the records say of the case of a golden; OTHER if they do not name it. */
+enum fold_golden_state fold_golden_noted(const struct fold_golden *golden, const json_t *kept);
+/* Whether a run without results leaves open what its results are: one that broke, or that --seconds left out, or of a subject of
+ * our own. A guest that needs no device and refuses a case gives no result of it any more. */
+bool fold_golden_is_excused(const struct fold_subject *subject, bool broken, const char *reason);
 /* The run of a judgement as it would be kept; NULL if memory is short. */
 json_t *fold_golden_record(const struct fold_golden *golden, const struct fold_judgement *judgement);
 /* Whether a subject's results depend only on the terms. */

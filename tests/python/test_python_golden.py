@@ -5,8 +5,10 @@ test_python_golden.py LIBRARY FIXTURES SANITIZERS FOLDPROOF
 """
 import os
 import re
+import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -83,6 +85,50 @@ def check_rows(cases):
     raised(foldproof.Refuted, lambda x, calls=[]: calls.append(1) or x + len(calls) % 2, "of_rows.jsonl", bless=True, **cases)
 
 
+def refuses(x):
+    raise NotImplementedError("no longer")
+
+
+def slow_if_long(x):
+    time.sleep(3 * (x.shape[1] > 33))
+    return x.sum(-1)
+
+
+def check_missing(cases, long):
+    """A kept case of which fn gives no result is missing; one that no time was left for, or that is not among the cases, is counted."""
+    kept = "elsewhere.jsonl"
+    said = raised(foldproof.Differs, one_row_alone, kept, **cases)
+    assert "ONLY IN " in said and "17x257" in said and "2 held, 1 differ or are missing" in said, said
+    assert said.endswith("1 of 3 cases gave no result, first normal/f32/sum/17x257/seed1: one row at a time"), said
+    assert "0 held, 1 differ or are missing" in raised(foldproof.Differs, refuses, kept, **long)
+    assert "no longer" in raised(foldproof.NothingJudged, refuses, kept, bless=True, **long)
+    assert "3 held, 0 differ" in foldproof.golden(by_pairs, kept, **cases)
+    assert "1 held, 0 differ or are missing, 0 stale, 0 not run here, 2 not in the records" in foldproof.golden(by_pairs, kept, **dict(cases, **long))
+    assert "all was skipped" in raised(foldproof.NothingJudged, by_pairs, kept, seconds=1e-9)
+    said = foldproof.golden(slow_if_long, kept, seconds=4, **cases)
+    assert "2 held, 0 differ or are missing, 0 stale, 1 not run here\n1 of 3 cases gave no result, first normal/f32/sum/17x257" in said, said
+    fewer = Path("fewer.jsonl")
+    shutil.copy(kept, fewer)
+    said = foldproof.golden(one_row_alone, fewer, bless=True, **cases)
+    assert "REMOVED: py/mine on host: normal/f32/sum/17x257/seed1" in said and "2 as they were, 1 removed" in said, said
+    assert "goldens: 2 held, 0 differ" in foldproof.golden(one_row_alone, fewer, **cases)
+
+
+def check_fixture_gone():
+    """A kept case that no fixture makes any more is missing, and bless=True removes it."""
+    Path("own").mkdir()
+    fixture = "[normal]\nabout = few\ngenerator = normal\ndtype = f32\nop = sum\nn = {}\nseed = 1\n"
+    Path("own/few.ini").write_text(fixture.format("33, 65"))
+    os.environ["FOLDPROOF_FIXTURES"] = str(Path("own").resolve())
+    mine = dict(name="py/mine", like="numpy", fixtures="normal/*")
+    assert "2 added" in foldproof.golden(by_pairs, "own.jsonl", bless=True, **mine)
+    Path("own/few.ini").write_text(fixture.format("33"))
+    said = raised(foldproof.Differs, by_pairs, "own.jsonl", **mine)
+    assert "ONLY IN " in said and "1x65" in said and "1 held, 1 differ or are missing" in said, said
+    assert "1 removed" in foldproof.golden(by_pairs, "own.jsonl", bless=True, **mine)
+    os.environ["FOLDPROOF_FIXTURES"] = FIXTURES
+
+
 def check_data():
     """A golden of a file stays where its folder is copied; an array of the caller's cannot be kept."""
     mine = dict(name="py/mine", like="numpy")
@@ -113,8 +159,8 @@ with tempfile.TemporaryDirectory() as scratch:
     assert "goldens: 3 held, 0 differ" in foldproof.golden(by_pairs, "elsewhere.jsonl", **long_too)
     said = raised(foldproof.Differs, last_row_else, "elsewhere.jsonl", **long)
     assert "17x257" in said and "row 16: 1 float apart" in said, said
-    said = foldproof.golden(one_row_alone, "elsewhere.jsonl", **long_too)
-    assert said.endswith("1 of 3 cases not kept or compared, first normal/f32/sum/17x257/seed1: one row at a time"), said
+    check_missing(long_too, long)
+    check_fixture_gone()
     check_rows(long_too)
     assert "2 added, 0 changed, 0 as they were, 0 removed, 0 refused" in foldproof.golden(by_pairs, "kept.jsonl", bless=True, **FEW)
     assert "goldens: 2 held, 0 differ" in foldproof.golden(by_pairs, "kept.jsonl", **FEW)
