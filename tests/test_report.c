@@ -305,6 +305,15 @@ Test(report, what_records_hold_stays_text) {
   cr_expect_str_eq(s->out, "16\n||\n|||\n||||\n|||||||\n", "a name broke one of five tables: %s", s->out);
 }
 
+/* A claim's name from a record, with the signs by which a list of columns gives several of them, and their kinds. */
+Test(report, a_name_of_a_claim_is_one_column) {
+  SHELL(s);
+  shell_put(s, "a.jsonl",
+            JUDGED("x", "=a;^b;#c", "n/f32/sum/1x3", "held", "") JUDGED("x", "bounded", "n/f32/sum/1x3", "refuted", ""));
+  shell_run(s, "$F report a.jsonl --format markdown | grep -A2 '^| Subject'");
+  cr_expect_str_eq(s->out, "| Subject | bounded | =a;^b;&#35;c |\n| --- | --- | --- |\n| x on host | ✗ 1 | ✓ 1 |\n");
+}
+
 Test(report, bad_input_is_one_line_and_no_file) {
   static const struct {
     const char *text, *where, *what;

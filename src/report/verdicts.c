@@ -63,7 +63,7 @@ void fold_sheet_matrix(struct fold_sheet *sheet, const struct fold_model *m) {
   char title[160];
   fold_sheet_open(sheet, "How many cases, by subject and claim", "Subject");
   sheet->class = "matrix";
-  for (size_t k = 0; k < m->n_claims; k++) fold_sheet_columns(sheet, m->claims[k]);
+  for (size_t k = 0; k < m->n_claims; k++) fold_sheet_column(sheet, FOLD_COLUMN_TEXT, m->claims[k]);
   for (size_t s = 0; s < m->n_subjects; s++) {
     FOLD_ROW(sheet, T(fold_model_title(&m->subjects[s], title)));
     for (size_t k = 0; k < m->n_claims; k++) add_counts(sheet, &m->subjects[s], s, k);

@@ -12,6 +12,14 @@ void fold_sheet_open(struct fold_sheet *sheet, const char *title, const char *co
   fold_sheet_columns(sheet, columns);
 }
 
+void fold_sheet_column(struct fold_sheet *sheet, enum fold_column_kind kind, const char *name) {
+  sheet->failed |= sheet->n_columns == FOLD_SHEET_COLUMNS;
+  if (sheet->n_columns == FOLD_SHEET_COLUMNS) return;
+  struct fold_column *column = &sheet->columns[sheet->n_columns++];
+  column->kind = kind;
+  snprintf(column->name, sizeof column->name, "%s", name);
+}
+
 void fold_sheet_columns(struct fold_sheet *sheet, const char *columns) {
   static const char signs[] = " $#="; /* in the sequence of enum fold_column */
   for (const char *end = ""; columns; columns = *end ? end + 1 : NULL) {
@@ -20,14 +28,10 @@ void fold_sheet_columns(struct fold_sheet *sheet, const char *columns) {
     const char *sign = *columns ? strchr(signs + 1, *columns) : NULL;
     end = columns + strcspn(columns, ";");
     if (sign) columns++;
-    if (sheet->n_columns == FOLD_SHEET_COLUMNS) {
-      sheet->failed = true;
-      return;
-    }
-    struct fold_column *column = &sheet->columns[sheet->n_columns++];
-    column->shared = shared;
-    column->kind = sign ? (enum fold_column_kind)(sign - signs) : FOLD_COLUMN_TEXT;
-    snprintf(column->name, sizeof column->name, "%.*s", (int)(end - columns), columns);
+    char name[sizeof sheet->columns->name];
+    snprintf(name, sizeof name, "%.*s", (int)(end - columns), columns);
+    fold_sheet_column(sheet, sign ? (enum fold_column_kind)(sign - signs) : FOLD_COLUMN_TEXT, name);
+    sheet->columns[sheet->n_columns - 1].shared |= shared;
   }
 }
 

@@ -46,6 +46,8 @@ struct fold_sheet {
 void fold_sheet_open(struct fold_sheet *sheet, const char *title, const char *columns);
 /* Adds columns; must come before the first row. Columns beyond FOLD_SHEET_COLUMNS are an error in the view. */
 void fold_sheet_columns(struct fold_sheet *sheet, const char *columns);
+/* Adds one column, whose name may have any of these signs. */
+void fold_sheet_column(struct fold_sheet *sheet, enum fold_column_kind kind, const char *name);
 
 /* Adds a row: FOLD_ROW(sheet, T(text), N(number)); or its cells, some at a time. */
 #define T(of) \
