@@ -64,7 +64,7 @@ def read_all(folder, name, where, quick=False):
                 *(("compare", name, "v.jsonl", "--format", kind) for kind in ("json", "markdown")), ("compare", name, name, "--claim", "run_to_run"),
                 *(("report", name, "--format", kind) for kind in FORMATS)]
     if quick:
-        commands = [("recheck", name), ("compare", name, "v.jsonl", "--format", "text"), *(("report", name, "--format", kind) for kind in ("text",))]
+        commands = [("recheck", name), ("compare", name, "v.jsonl", "--format", "text"), *(("report", name, "--format", kind) for kind in FORMATS)]
     for words in commands:
         look(run(*words, cwd=folder)[1], (where, words), loose="html" in words)
 
@@ -99,7 +99,8 @@ def check_records(folder):
         for name, lines in (("all", [evil_environment, *records]), ("mild", [evil_environment, all_planted(seen["judgement", "held"], evil)])) if evil == EVIL else ():
             seal(folder / "evil.jsonl", lines)
             read_all(folder, "evil.jsonl", (name, evil[:12]))
-        (folder / "evil.jsonl").write_text("".join(json.dumps(line) + "\n" for line in records))  # not closed
+        whole = all_planted(environment, evil)  # with what was asked for, which is kept as it is, for replays
+        (folder / "evil.jsonl").write_text("".join(json.dumps(line) + "\n" for line in (dict(whole, asked=dict(whole["asked"], **{evil: evil})), *records)))  # not closed
         read_all(folder, "evil.jsonl", ("chosen", evil[:12]), quick=evil != EVIL)
     # Each text alone, where the fixed words are too.
     for record in environment, seen["judgement", "refuted"]:

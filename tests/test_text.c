@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/fold.h"
+#include "sheet/sheet.h"
+#include "sheet/text.h"
 
 Test(text, characters_are_those_of_utf8) {
   static const struct {
@@ -62,6 +64,8 @@ Test(text, no_line_is_a_command_of_a_runner) {
   } rows[] = {
       {"::error::x", "\\x3a:error::x", "?:error::x"},
       {"  ::error::x", "  \\x3a:error::x", "  ?:error::x"},
+      {"\xc2\xa0 \xe2\x80\x83\xe3\x80\x80::x", "\xc2\xa0 \xe2\x80\x83\xe3\x80\x80\\x3a:x",
+       "\xc2\xa0 \xe2\x80\x83\xe3\x80\x80?:x"},
       {"a ##[group]x", "a \\x23#[group]x", "a ?#[group]x"},
       {"##vso[task.x]", "\\x23#vso[task.x]", "?#vso[task.x]"},
       {"##teamcity[x]", "\\x23#teamcity[x]", "?#teamcity[x]"},
@@ -110,4 +114,68 @@ Test(text, a_status_is_one_line_of_utf8) {
   status = fold_error(FOLD_BAD_INPUT, "x%s", lots);
   for (const char *c = status.text; *c; c += fold_text_character(c))
     cr_assert(fold_text_character(c), "cut amid a character");
+}
+
+/* A sheet with that text at each place that has one; the caller frees what it prints. */
+static char *sheet_of(const char *evil, enum fold_report_format format, bool list) {
+  char *text = NULL, columns[400];
+  size_t size;
+  struct fold_sheet sheet;
+  FILE *out = open_memstream(&text, &size);
+  snprintf(columns, sizeof columns, "^x %s;x %s;x %s;x %s;x %s;x %s;$x %s;#x %s", evil, evil, evil, evil, evil, evil,
+           evil, evil);
+  fold_sheet_open(&sheet, evil, columns);
+  for (size_t c = 0; c < sheet.n_columns; c++)
+    snprintf(sheet.columns[c].name, sizeof sheet.columns[c].name, "%s", evil);
+  sheet.list = list;
+  for (int r = 0; r < 2; r++)
+    FOLD_ROW(&sheet, T(evil), T(evil), T(evil), T(format == FOLD_REPORT_JUNIT ? "failure" : evil), T(evil), T(evil),
+             T(evil), N(r));
+  cr_expect_eq(fold_sheet_put(&sheet, format, 9, out).code, FOLD_OK);
+  fclose(out);
+  return text;
+}
+
+static bool gives_command(const char *text) {
+  if (strstr(text, "##[") || strstr(text, "##vso[")) return true;
+  for (const char *line = text; line; line = strchr(line, '\n')) {
+    line += strspn(line, "\n \t");
+    if (strncmp(line, "::", 2) == 0) return true;
+  }
+  return false;
+}
+
+/* In no format, at no place of a sheet, and not behind a line break of the text. */
+Test(text, no_cell_of_a_sheet_is_a_command_of_a_runner) {
+  static const char *const evils[] = {"##[error]x", "::error::x", "  ::error::x",
+                                      "\t::x",      "\n::x",      "x\n::error::y\n##vso[task]z"};
+  for (size_t i = 0; i < sizeof evils / sizeof *evils; i++)
+    for (int format = 0; format < FOLD_REPORT_FORMATS; format++)
+      for (int list = 0; list < 2; list++) {
+        char *text = sheet_of(evils[i], (enum fold_report_format)format, list);
+        cr_expect(strlen(text) > 20 && !gives_command(text), "format %d, list %d: %s", format, list, text);
+        free(text);
+      }
+}
+
+Test(text, a_page_shows_a_command_as_it_is) {
+  static const struct {
+    void (*put)(FILE *out, const char *text);
+    const char *group, *error;
+  } rows[] = {{fold_put_html, "a &#35;#[group]", " &#58;:error::x"},
+              {fold_put_markdown, "a &#35;&#35;&#91;group&#93;", " &#58;:error::x"},
+              {fold_put_plain, "a \xef\xbf\xbd#[group]", " \xef\xbf\xbd:error::x"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char text[80] = "";
+    FILE *out = fmemopen(text, sizeof text, "w");
+    rows[i].put(out, "a ##[group]");
+    fputc('|', out);
+    rows[i].put(out, " ::error::x");
+    fclose(out);
+    char *const end = strchr(text, '|');
+    cr_assert(end);
+    *end = '\0';
+    cr_expect_str_eq(text, rows[i].group);
+    cr_expect_str_eq(end + 1, rows[i].error);
+  }
 }

@@ -38,17 +38,28 @@ bool fold_text_is_plain(const char *c, size_t n) {
   return (code & 0xfffe) != 0xfffe && !(code >= 0xfdd0 && code <= 0xfdef);
 }
 
-/* Whether a command for a CI runner begins at `c`: "::error" where a line begins, "##[group]" and the like anywhere. */
-static bool is_command(const char *text, const char *c) {
+/* How many bytes of white space begin the text. A runner leaves them out, those of Unicode too. */
+static size_t count_blanks(const char *text) {
+  const char *c = text;
+  for (size_t n; (n = fold_text_character(c)) != 0 && *c; c += n) {
+    const uint32_t code = decode((const unsigned char *)c, n);
+    const bool blank = code == ' ' || (code >= '\t' && code <= '\r') || code == 0xa0 || code == 0x1680 ||
+                       (code >= 0x2000 && code <= 0x200a) || code == 0x202f || code == 0x205f || code == 0x3000;
+    if (!blank) break;
+  }
+  return (size_t)(c - text);
+}
+
+bool fold_text_is_command(const char *text, const char *c) {
   if (c[0] == '#' && c[1] == '#')
     return c[2] == '[' || strncmp(c + 2, "vso[", 4) == 0 || strncmp(c + 2, "teamcity[", 9) == 0;
-  return c[0] == ':' && c[1] == ':' && text + strspn(text, " ") == c;
+  return c[0] == ':' && c[1] == ':' && text + count_blanks(text) == c;
 }
 
 /* How many bytes at `c` make one character that may stay as it is in that line; 0: none. */
 static size_t fine(const char *text, const char *c) {
   size_t n = fold_text_character(c);
-  return n && (unsigned char)*c >= ' ' && fold_text_is_plain(c, n) && !is_command(text, c) ? n : 0;
+  return n && (unsigned char)*c >= ' ' && fold_text_is_plain(c, n) && !fold_text_is_command(text, c) ? n : 0;
 }
 
 bool fold_text_is_one_line(const char *text) {

@@ -14,6 +14,10 @@ size_t fold_text_character(const char *c);
  * these). */
 bool fold_text_is_plain(const char *c, size_t n);
 
+/* Whether a command for a CI runner begins at `c`, a place in `text`: "::error" where the text begins, "##[group]" and the like
+ * anywhere. */
+bool fold_text_is_command(const char *text, const char *c);
+
 /* Whether the text has nothing that fold_text_one_line would replace. */
 bool fold_text_is_one_line(const char *text);
 

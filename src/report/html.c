@@ -13,7 +13,8 @@ fold_status fold_page_sheet(struct fold_page *page, fold_view *view) {
   struct fold_sheet sheet;
   view(&sheet, page->model);
   const bool folded = fold_sheet_rows(&sheet) > 0;
-  if (folded) fprintf(page->out, "<details><summary>%s: %zu rows</summary>\n", sheet.title, fold_sheet_rows(&sheet));
+  if (folded) fputs("<details><summary>", page->out), fold_put_html(page->out, sheet.title);
+  if (folded) fprintf(page->out, ": %zu rows</summary>\n", fold_sheet_rows(&sheet));
   fold_status status = fold_sheet_put(&sheet, FOLD_REPORT_HTML, SIZE_MAX, page->out);
   if (folded) fputs("</details>\n", page->out);
   return status;

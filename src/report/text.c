@@ -137,6 +137,8 @@ static void flatten(const json_t *object, char *text, size_t size) {
       fprintf(out, "%s%s %s", between, key, json_string_value(value));
     else if (json_is_number(value))
       fprintf(out, "%s%s %s", between, say_number(key, json_number_value(value), name, number), number);
+    else
+      continue;
     between = ", ";
   }
   fclose(out);

@@ -29,9 +29,12 @@ static void put_properties(const struct fold_sheet *sheet, size_t first, size_t 
     for (size_t r = first; r < end; r++) sum[c] += fold_sheet_row(sheet, r)[c].number;
   if (all == 0) return;
   fputs("    <properties>", out);
-  for (size_t c = MORE; c < sheet->n_columns; c++)
-    if (sheet->columns[c].kind == FOLD_COLUMN_COUNT)
-      fprintf(out, "<property name=\"%s\" value=\"%.0f\"/>", sheet->columns[c].name, sum[c]);
+  for (size_t c = MORE; c < sheet->n_columns; c++) {
+    if (sheet->columns[c].kind != FOLD_COLUMN_COUNT) continue;
+    fputs("<property name=\"", out);
+    fold_put_html(out, sheet->columns[c].name);
+    fprintf(out, "\" value=\"%.0f\"/>", sum[c]);
+  }
   fputs("</properties>\n", out);
 }
 
@@ -45,7 +48,9 @@ static void put_outcome(const struct fold_sheet *sheet, const struct fold_cell *
   }
   for (size_t c = MORE; c < sheet->n_columns; c++) {
     if (row[c].text == NULL || *row[c].text == '\0') continue;
-    fprintf(out, "%s%s%s", between, sheet->columns[c].name, *sheet->columns[c].name ? ": " : "");
+    fputs(between, out);
+    fold_put_html(out, sheet->columns[c].name);
+    fputs(*sheet->columns[c].name ? ": " : "", out);
     fold_put_html(out, row[c].text);
     between = "\n";
   }

@@ -23,19 +23,28 @@ static bool means_markdown(const unsigned char *text, const unsigned char *c) {
   return strchr("&<>|`*[]\\~#!@$", *c) != NULL;
 }
 
-/* Each byte that a document may not contain becomes U+FFFD. */
+static bool means_nothing(const unsigned char *text, const unsigned char *c) {
+  (void)text, (void)c;
+  return false;
+}
+
+/* All text from records goes through here, in each format. A byte that a document may not contain becomes U+FFFD. So does the
+ * first of a command for a CI runner, unless the format can escape it: no log of a page or a table gives a command. */
 static void put_escaped(FILE *out, const char *text, bool (*means)(const unsigned char *text, const unsigned char *c)) {
-  const unsigned char *start = (const unsigned char *)text;
+  static const char replaced[] = "\xef\xbf\xbd";
+  const char *start = text;
   for (size_t n; *text; text += n) {
     n = fold_text_character(text);
     if (n == 0 || !fold_text_is_plain(text, n)) {
-      fputs("\xef\xbf\xbd", out);
+      fputs(replaced, out);
       n = n ? n : 1;
     } else if (n > 1) {
       fwrite(text, 1, n, out);
     } else if ((unsigned char)*text < ' ') {
       fputc(' ', out);
-    } else if (means(start, (const unsigned char *)text)) {
+    } else if (fold_text_is_command(start, text)) {
+      fputs(means == means_nothing ? replaced : *text == '#' ? "&#35;" : "&#58;", out);
+    } else if (means((const unsigned char *)start, (const unsigned char *)text)) {
       fprintf(out, "&#%d;", *text);
     } else {
       fputc(*text, out);
@@ -44,11 +53,6 @@ static void put_escaped(FILE *out, const char *text, bool (*means)(const unsigne
 }
 
 void fold_put_html(FILE *out, const char *text) { put_escaped(out, text, means_html); }
-static bool means_nothing(const unsigned char *text, const unsigned char *c) {
-  (void)text, (void)c;
-  return false;
-}
-
 void fold_put_plain(FILE *out, const char *text) { put_escaped(out, text, means_nothing); }
 void fold_put_markdown(FILE *out, const char *text) { put_escaped(out, text, means_markdown); }
 

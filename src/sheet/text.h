@@ -1,7 +1,7 @@
 /* sheet/text.h: writes escaped text and numbers, for all formats.
  *
  * Promised: whatever a record holds, its text stays text. Valid UTF-8 passes; other bytes, control characters and code points
- * without a character (text.h) become U+FFFD. Failures to write show in ferror(out), which the opener of the file must check.
+ * without a character (text.h) become U+FFFD. Nothing in it is a command for a CI runner ("##[error]", "::error"). Failures to write show in ferror(out), which the opener of the file must check.
  */
 #ifndef FOLD_SHEET_TEXT_H
 #define FOLD_SHEET_TEXT_H

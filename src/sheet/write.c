@@ -75,7 +75,9 @@ static void put_entry(const struct fold_sheet *sheet, size_t row, enum fold_repo
       fputs(m->code_end, out);
       continue;
     }
-    fprintf(out, "%s%s%s", between, c == 2 ? "" : column->name, c > 2 && column->name[0] ? " " : "");
+    fputs(between, out);
+    if (c > 2) m->put(out, column->name);
+    if (c > 2 && column->name[0]) fputc(' ', out);
     m->put(out, said);
     between = "; ";
   }
@@ -175,7 +177,9 @@ static size_t put_shared(const struct fold_sheet *sheet, size_t *shown, size_t n
       shown[left++] = shown[i];
       continue;
     }
-    fprintf(out, "%s%s ", between, column->name);
+    fputs(between, out);
+    fold_put_plain(out, column->name);
+    fputc(' ', out);
     fold_put_plain(out, say(sheet, 0, shown[i], text));
     between = ", ";
   }
