@@ -158,6 +158,14 @@ Test(known, a_rank_that_differs_in_the_new_process_alone_is_seen) {
   shell_close(s);
 }
 
+/* Otherwise a launcher that is late may take it for one that never called MPI_Finalize, and kill the others. */
+Test(known, no_rank_ends_before_the_last_has_finalized) {
+  struct shell *s = open_shell();
+  shell_run(s, "SHIM=ends_late $F verify --subjects mpi/sum --engine mpi --claims bounded --fixtures " PLAIN_SUM);
+  expect_verdict(s, 0, "1 held, 0 refuted, 0 skipped\n");
+  shell_close(s);
+}
+
 /* An array's columns go over the ranks; how many, --ranks says. */
 Test(known, an_array_is_spread_over_the_ranks) {
   struct shell *s = open_shell();

@@ -115,5 +115,7 @@ int fold_command_rank(int argc, char **argv, const struct fold_registry *registr
     if (pthread_create(&watcher, NULL, watch, &seats[i]) || pthread_create(&thread[i], NULL, be_rank, &seats[i]))
       return fold_print_error(argv[0], fold_error(FOLD_ENVIRONMENT, "a thread cannot be started"));
   for (unsigned i = 0; i < n; i++) pthread_join(thread[i], NULL);
-  _exit(0); /* the watchers are still waiting */
+  /* A watcher ends this process when the harness hangs up, which it does when all ranks have answered. If a rank ended while
+   * another one is still in MPI_Finalize, a launcher that is late could take it for one that never called that, and kill the other. */
+  for (;;) pause();
 }
