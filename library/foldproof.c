@@ -62,17 +62,17 @@ static fold_status parse_call(const char *dtype, const char *op, const void *in,
                               const void *out, struct fold_call *call) {
   int found = op ? fold_op_parse(op) : -1;
   size_t n, nbytes;
-  *call = (struct fold_call){.rows = rows, .cols = cols, .in = in};
+  *call = (struct fold_call){.problem = fold_rows_problem(FOLD_SUM), .rows = rows, .cols = cols, .in = {in}};
   FOLD_TRY(parse_dtype(dtype, &call->dtype));
   if (found < 0) return fold_error(FOLD_BAD_INPUT, "no operation '%.60s': sum, prod, max, min", op ? op : "(null)");
-  call->op = (enum fold_op)found;
+  call->problem = fold_rows_problem((enum fold_op)found);
   if (__builtin_mul_overflow(rows, cols, &n) || __builtin_mul_overflow(n, fold_dtype_size(call->dtype), &nbytes))
     return fold_error(FOLD_BAD_INPUT, "%zu x %zu elements are past the address space", rows, cols);
   if (in == NULL && n > 0) return fold_error(FOLD_BAD_INPUT, "the input is a null pointer");
   if (out == NULL && rows > 0) return fold_error(FOLD_BAD_INPUT, "the output is a null pointer");
   /* Without elements the input may be null; to add to a null pointer is undefined in C, even 0. */
   static const double nothing;
-  if (in == NULL) call->in = &nothing;
+  if (in == NULL) call->in[0] = &nothing;
   return fold_ok();
 }
 
@@ -134,7 +134,7 @@ int foldproof_exact_text(const char *dtype, const char *op, const void *in, size
   if (status.code != FOLD_OK) return fold_answer(status);
   fold_own_begin(&own);
   fold_truth_init(&truth);
-  status = fold_oracle_exact(call.dtype, call.op, call.in, n, 0, &truth);
+  status = fold_oracle_exact(call.dtype, call.problem->op, call.in[0], n, 0, &truth);
   if (status.code == FOLD_OK) status = put_digits(&truth, text, size, needed);
   fold_truth_free(&truth);
   fold_own_end(&own);
@@ -180,11 +180,11 @@ int foldproof_measure(const char *order, const char *dtype, const char *op, cons
   fold_status status = parse_call(dtype, op, in, 1, n, measure, &call);
   if (status.code == FOLD_OK && got == NULL) status = fold_error(FOLD_BAD_INPUT, "the result is a null pointer");
   if (status.code == FOLD_OK && order) status = parse_order(order, &found);
-  if (status.code == FOLD_OK && found) status = fold_order_height(found, call.dtype, call.in, n, &height);
+  if (status.code == FOLD_OK && found) status = fold_order_height(found, call.dtype, call.in[0], n, &height);
   if (status.code != FOLD_OK) return fold_answer(status);
   fold_own_begin(&own);
   fold_truth_init(&truth);
-  status = fold_oracle_exact(call.dtype, call.op, call.in, n, 0, &truth);
+  status = fold_oracle_exact(call.dtype, call.problem->op, call.in[0], n, 0, &truth);
   if (status.code == FOLD_OK) measure_one(&truth, height, fold_bits_load(call.dtype, got, 0), measure);
   fold_truth_free(&truth);
   fold_own_end(&own);
@@ -210,6 +210,6 @@ int foldproof_hash(const char *dtype, const void *in, size_t rows, size_t cols, 
   if (status.code != FOLD_OK) return fold_answer(status);
   const size_t stride = cols * fold_dtype_size(call.dtype);
   for (size_t r = 0; r < rows; r++)
-    out[r] = fold_results_hash(call.dtype, (const unsigned char *)call.in + r * stride, cols);
+    out[r] = fold_results_hash(call.dtype, (const unsigned char *)call.in[0] + r * stride, cols);
   return fold_answer(status);
 }

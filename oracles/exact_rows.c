@@ -30,14 +30,14 @@ static uint64_t product_of(const struct fold_call *call, const void *row, enum f
 
 static uint64_t extreme_of(const struct fold_call *call, const void *row, enum fold_dtype to) {
   const struct fold_format format = fold_format_of(to);
-  if (call->cols == 0) return format.beyond | (call->op == FOLD_MAX ? format.sign : 0);
-  const uint64_t bits = fold_extreme(call->dtype, call->op, row, call->cols);
+  if (call->cols == 0) return format.beyond | (call->problem->op == FOLD_MAX ? format.sign : 0);
+  const uint64_t bits = fold_extreme(call->dtype, call->problem->op, row, call->cols);
   if (fold_bits_class(call->dtype, bits) == FOLD_NAN) return format.nan;
   return fold_bits_from_double(to, fold_bits_to_double(call->dtype, bits));
 }
 
 static uint64_t result_of(const struct fold_call *call, const void *row, enum fold_dtype to, unsigned threads) {
-  switch (call->op) {
+  switch (call->problem->op) {
     case FOLD_SUM: return sum_of(call, row, to, threads);
     case FOLD_PROD: return product_of(call, row, to);
     case FOLD_MAX:
@@ -53,18 +53,18 @@ static uint64_t result_of(const struct fold_call *call, const void *row, enum fo
 /* How many threads share the rows; 1 where each row is long enough for all of them. */
 static size_t team_of(const struct fold_call *call, unsigned threads) {
   size_t team = threads ? threads : (size_t)omp_get_max_threads(), most = call->rows * call->cols / TERMS_A_THREAD + 1;
-  if (call->op == FOLD_SUM && call->cols / TERMS_A_THREAD >= team) return 1;
+  if (call->problem->op == FOLD_SUM && call->cols / TERMS_A_THREAD >= team) return 1;
   if (team > most) team = most;
   if (team > call->rows) team = call->rows;
   return team > 1 ? team : 1;
 }
 
 fold_status fold_oracle_rows(const struct fold_call *call, enum fold_dtype to, unsigned threads, void *out) {
-  if (call->dtype >= FOLD_DTYPES || call->op >= FOLD_OPS || to >= FOLD_DTYPES)
+  if (call->dtype >= FOLD_DTYPES || call->problem->op >= FOLD_OPS || to >= FOLD_DTYPES)
     return fold_error(FOLD_BAD_INPUT, "the oracle has no such dtype or op");
   const size_t stride = call->cols * fold_dtype_size(call->dtype), team = team_of(call, threads);
   const unsigned each = team > 1 ? 1 : threads;
-  const unsigned char *in = call->in;
+  const unsigned char *in = call->in[0];
 #pragma omp parallel for num_threads((int)team) if (team > 1)
   for (size_t r = 0; r < call->rows; r++) fold_bits_store(to, out, r, result_of(call, in + r * stride, to, each));
   return fold_ok();

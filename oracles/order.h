@@ -14,8 +14,8 @@
 
 #include <stdio.h>
 
-#include "base/fold.h"
 #include "model/claim.h"
+#include "model/problem.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "model/problem.h"
 
 static const struct fold_order of_short[] = {
     {.name = "sequential", .kind = FOLD_ORDER_SEQUENTIAL},
@@ -51,7 +52,7 @@ static fold_status ask_rows(struct fold_call *call, struct fold_arithmetic how, 
   const bool usual = how.accumulator == fold_accumulator_of(call->dtype);
   for (size_t k = 0; k < n && !*tells; k++) {
     struct fold_order tree = trees[k];
-    if (call->other) tree.product = FOLD_ROUNDED_PRODUCT;
+    if (call->in[1]) tree.product = FOLD_ROUNDED_PRODUCT;
     call->out = k == 0 ? first : other;
     FOLD_TRY(usual ? fold_order_replay_to(&tree, call, how.result) : fold_method_replay(&tree, how, call));
     *tells = k > 0 && differ(how.result, call->rows, first, other);
@@ -64,10 +65,10 @@ static fold_status ask_rows(struct fold_call *call, struct fold_arithmetic how, 
  * both signs. */
 static bool row_tells(const struct fold_call *call, size_t row) {
   const enum fold_dtype dtype = call->dtype;
-  const bool is_max = call->op == FOLD_MAX;
+  const bool is_max = call->problem->op == FOLD_MAX;
   bool nan = false, number = false, beyond = false, zero[2] = {false, false};
   for (size_t i = row * call->cols; i < (row + 1) * call->cols && !(nan && number); i++) {
-    const uint64_t bits = fold_bits_load(dtype, call->in, i);
+    const uint64_t bits = fold_bits_load(dtype, call->in[0], i);
     const enum fold_class class = fold_bits_class(dtype, bits);
     const bool negative = fold_bits_negative(dtype, bits);
     nan |= class == FOLD_NAN;
@@ -90,7 +91,7 @@ fold_status fold_panel_ask(const struct fold_call *call, struct fold_arithmetic 
   const size_t most = FOLD_PANEL_TERMS / (call->cols + 1) + 1;
   const size_t room = call->rows < most ? call->rows : most;
   *telling = FOLD_IDLE;
-  if (call->op == FOLD_MAX || call->op == FOLD_MIN) {
+  if (call->problem->op == FOLD_MAX || call->problem->op == FOLD_MIN) {
     *telling = ask_extremes(call);
     return fold_ok();
   }
@@ -102,8 +103,8 @@ fold_status fold_panel_ask(const struct fold_call *call, struct fold_arithmetic 
   for (size_t r = 0; r < call->rows && !tells && status.code == FOLD_OK; r += room) {
     struct fold_call some = *call;
     some.rows = call->rows - r < room ? call->rows - r : room;
-    some.in = (const unsigned char *)call->in + r * call->cols * size;
-    if (call->other) some.other = (const unsigned char *)call->other + r * call->cols * size;
+    some.in[0] = (const unsigned char *)call->in[0] + r * call->cols * size;
+    if (call->in[1]) some.in[1] = (const unsigned char *)call->in[1] + r * call->cols * size;
     some.launch = (struct fold_launch){0};
     status = ask_rows(&some, how, results, results + room * sizeof(uint64_t), &tells);
   }

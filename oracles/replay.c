@@ -23,12 +23,12 @@ struct walk {
 static fold_status replay_row(const struct walk *walk, size_t r, unsigned threads) {
   const struct fold_call *call = walk->call;
   size_t at = r * call->cols * fold_dtype_size(call->dtype);
-  const void *in = (const char *)call->in + at, *other = call->other ? (const char *)call->other + at : NULL;
+  const void *in = (const char *)call->in[0] + at, *other = call->in[1] ? (const char *)call->in[1] + at : NULL;
   uint32_t *place = NULL;
   fold_status status = fold_order_places(walk->order, call->dtype, in, call->cols, &place);
   if (status.code == FOLD_OK) {
-    struct fold_row row = {walk->order, &walk->split, call->dtype, call->op,   walk->how.accumulator,
-                           in,          other,        place,       call->cols, threads};
+    struct fold_row row = {walk->order, &walk->split, call->dtype, call->problem->op, walk->how.accumulator,
+                           in,          other,        place,       call->cols,        threads};
     fold_bits_store(walk->how.result, call->out, r, fold_bits_from_double(walk->how.result, walk->run(&row)));
   }
   free(place);
@@ -52,7 +52,7 @@ static fold_status replay_shared(const struct walk *walk, unsigned threads) {
 fold_status fold_rows_replay(const struct fold_order *order, struct fold_arithmetic how, const struct fold_call *call,
                              fold_row_run *run, unsigned threads) {
   struct walk walk = {order, how, call, run, {0, 0, 0}};
-  if (call->other && (order->product == FOLD_NO_PRODUCT || call->op != FOLD_SUM))
+  if (call->in[1] && (order->product == FOLD_NO_PRODUCT || call->problem->op != FOLD_SUM))
     return fold_error(FOLD_UNSUPPORTED, "order %s does not say what becomes of a product", order->name);
   FOLD_TRY(fold_order_split(order, call->cols, &walk.split));
   bool small = call->cols == 0 || call->rows < SERIAL_ELEMENTS / call->cols; /* unseen: <= */
@@ -69,7 +69,8 @@ fold_status fold_order_replay_to(const struct fold_order *order, const struct fo
   unsigned threads = call->launch.threads ? call->launch.threads : (unsigned)omp_get_max_threads();
   struct fold_arithmetic how = fold_arithmetic_of(FOLD_PLAIN, call->dtype);
   how.result = result;
-  return fold_rows_replay(order, how, call, call->other ? fold_rows_dot : rows[call->dtype][call->op], threads);
+  return fold_rows_replay(order, how, call, call->in[1] ? fold_rows_dot : rows[call->dtype][call->problem->op],
+                          threads);
 }
 
 fold_status fold_order_replay(const struct fold_order *order, const struct fold_call *call) {

@@ -63,7 +63,7 @@ bool fold_method_has_replay(const struct fold_order *order, enum fold_method met
 static uint64_t replay_row(take *step, struct fold_arithmetic how, const struct fold_call *call, size_t row) {
   struct sum sum = {.accumulator = how.accumulator};
   for (size_t i = row * call->cols; i < (row + 1) * call->cols; i++)
-    step(&sum, fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, i)));
+    step(&sum, fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in[0], i)));
   return fold_bits_from_double(how.result, how.method == FOLD_NEUMAIER ? plus(&sum, sum.s, sum.c) : sum.s);
 }
 
@@ -71,9 +71,9 @@ fold_status fold_method_replay(const struct fold_order *order, struct fold_arith
                                const struct fold_call *call) {
   if (how.method == FOLD_PLAIN) return fold_rows_replay(order, how, call, fold_rows_wide, 1);
   take *step = take_of(order, how.method);
-  if (step == NULL || call->op != FOLD_SUM)
-    return fold_error(FOLD_UNSUPPORTED, "its method has no replay of %s in the order %s", fold_op_name(call->op),
-                      order->name);
+  if (step == NULL || call->problem->op != FOLD_SUM)
+    return fold_error(FOLD_UNSUPPORTED, "its method has no replay of %s in the order %s",
+                      fold_op_name(call->problem->op), order->name);
   for (size_t r = 0; r < call->rows; r++) fold_bits_store(how.result, call->out, r, replay_row(step, how, call, r));
   return fold_ok();
 }

@@ -36,7 +36,7 @@ static void enter(void *context, const char *name, size_t count, const char *typ
 static fold_status allreduce(const struct fold_call *call, size_t count, enum fold_comm_type type) {
   if (call->comm->enter != enter) announced.enter = call->comm->enter;
   call->comm->enter = enter;
-  return fold_comm_allreduce(call->comm, call->in, call->out, count, type, FOLD_SUM, NULL);
+  return fold_comm_allreduce(call->comm, call->in[0], call->out, count, type, FOLD_SUM, NULL);
 }
 static fold_status right(const struct fold_call *call) { return allreduce(call, call->rows, FOLD_COMM_F32); }
 
@@ -98,7 +98,7 @@ BROKEN(rank_other_call) {
   size_t at[64] = {0};
   (void)subject;
   for (int r = 0; r <= call->comm->ranks; r++) at[r] = 4 * fold_comm_cut(call->rows, 1, call->comm->ranks, r);
-  return is_culprit(call) ? fold_comm_gather(call->comm, call->in, call->out, at, NULL) : right(call);
+  return is_culprit(call) ? fold_comm_gather(call->comm, call->in[0], call->out, at, NULL) : right(call);
 }
 BROKEN(rank_fails) {
   (void)subject;
@@ -119,15 +119,16 @@ BROKEN(rank_babbles) {
 /* No fault, but a look: whether each element lies where it should. Element c of row r is c + 1 + r * all_cols; each result is
  * the number of ranks that have their columns of a row, all of them and no other. */
 fold_status probe_places(const struct fold_subject *subject, const struct fold_call *call) {
-  const fold_element_f32 *x = call->in;
+  const fold_element_f32 *x = call->in[0];
   fold_element_f32 *right = call->out;
-  size_t grain = subject->grain ? subject->grain(call->all_cols) : 1;
-  size_t at = fold_comm_cut(call->all_cols, grain, call->comm->ranks, call->comm->rank);
-  size_t end = fold_comm_cut(call->all_cols, grain, call->comm->ranks, call->comm->rank + 1);
+  size_t grain = subject->grain ? subject->grain(call->whole.extent.k) : 1;
+  size_t at = fold_comm_cut(call->whole.extent.k, grain, call->comm->ranks, call->comm->rank);
+  size_t end = fold_comm_cut(call->whole.extent.k, grain, call->comm->ranks, call->comm->rank + 1);
   for (size_t r = 0; r < call->rows; r++) {
     size_t found = 0;
-    for (size_t c = 0; c < call->cols; c++) found += x[r * call->cols + c] == (float)(at + c + 1 + r * call->all_cols);
-    right[r] = call->first_col == at && call->cols == end - at && found == call->cols;
+    for (size_t c = 0; c < call->cols; c++)
+      found += x[r * call->cols + c] == (float)(at + c + 1 + r * call->whole.extent.k);
+    right[r] = call->whole.first.k == at && call->cols == end - at && found == call->cols;
   }
   return fold_comm_allreduce(call->comm, call->out, call->out, call->rows, FOLD_COMM_F32, FOLD_SUM, NULL);
 }

@@ -21,7 +21,7 @@ static inline struct fold_cases *literal_case(struct literal *l, size_t n, const
   l->c = (struct fold_case){.name = "literal",
                             .file = "literal",
                             .dtype = FOLD_F32,
-                            .op = FOLD_SUM,
+                            .problem = fold_rows_problem(FOLD_SUM),
                             .rows = 1,
                             .cols = n,
                             .literal = l->bits,

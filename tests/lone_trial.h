@@ -22,18 +22,17 @@ static struct {
 static size_t case_cols;
 
 static inline double term(const struct fold_call *call, size_t r, size_t c) {
-  const size_t rows = call->col_stride ? call->row_stride : call->cols, cols = call->col_stride ? call->col_stride : 1;
-  const size_t at = r * rows + c * cols;
-  return fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, at)) *
-         (call->other ? fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->other, at)) : 1);
+  const size_t at = r * fold_call_stride(call, FOLD_M) + c * fold_call_stride(call, FOLD_K);
+  return fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in[0], at)) *
+         (call->in[1] ? fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in[1], at)) : 1);
 }
 
 static inline void note(const struct fold_call *call) {
   cr_assert(seen.runs < MOST_CALLS);
   seen.call[seen.runs] = *call;
-  if (call->cols > case_cols || call->row_stride > case_cols) {
-    seen.behind[seen.runs][0] = fold_bits_load(call->dtype, call->in, case_cols);
-    if (call->other) seen.behind[seen.runs][1] = fold_bits_load(call->dtype, call->other, case_cols);
+  if (call->cols > case_cols || (size_t)call->stride[0][FOLD_M] > case_cols) {
+    seen.behind[seen.runs][0] = fold_bits_load(call->dtype, call->in[0], case_cols);
+    if (call->in[1]) seen.behind[seen.runs][1] = fold_bits_load(call->dtype, call->in[1], case_cols);
   }
   seen.runs++;
 }
@@ -45,9 +44,9 @@ static inline fold_status sum_rows(const struct fold_subject *subject, const str
   if (seen.runs == seen.fails_in) return fold_error(FOLD_ENVIRONMENT, "on strike");
   for (size_t r = 0; r < call->rows; r++) {
     const bool lies = seen.runs == seen.lies_in || (seen.lies_from && call->rows >= seen.lies_from);
-    double sum = call->op == FOLD_SUM ? -0.0 : 3;
+    double sum = call->problem->op == FOLD_SUM ? -0.0 : 3;
     if (lies && r == seen.lies_at) sum += 1;
-    for (size_t c = 0; c < call->cols && call->op == FOLD_SUM; c++) sum += term(call, r, c);
+    for (size_t c = 0; c < call->cols && call->problem->op == FOLD_SUM; c++) sum += term(call, r, c);
     fold_bits_store(call->dtype, call->out, r, fold_bits_from_double(call->dtype, sum));
   }
   return fold_ok();
@@ -69,9 +68,8 @@ static inline void open_lone(struct lone *b, enum fold_problem_id problem, enum 
   memset(b, 0, sizeof *b);
   memset(&seen, 0, sizeof seen);
   case_cols = cols;
-  b->c = (struct fold_case){.name = "c", .file = "c", .dtype = dtype, .rows = rows, .cols = cols};
-  b->c.problem = fold_problem(problem);
-  b->c.op = b->c.problem->op;
+  b->c = (struct fold_case){
+      .name = "c", .file = "c", .dtype = dtype, .problem = fold_problem(problem), .rows = rows, .cols = cols};
   b->c.source = (struct fold_source){fold_generator_find("integers"), dtype, 7, cols, 0};
   b->subject = (struct fold_subject){.name = "sums",
                                      .dtypes = (1u << FOLD_DTYPES) - 1,
@@ -80,8 +78,7 @@ static inline void open_lone(struct lone *b, enum fold_problem_id problem, enum 
                                      .guest = (const void *)&row,
                                      .run = sum_rows};
   const size_t n[FOLD_INPUTS] = {rows * cols, rows * cols};
-  cr_assert_eq(fold_rig_open_inputs(&b->rig, FOLD_HOST, dtype, n, b->c.problem->inputs, rows).code, FOLD_OK);
-  b->rig.problem = b->c.problem;
+  cr_assert_eq(fold_rig_open(&b->rig, FOLD_HOST, b->c.problem, dtype, n, rows).code, FOLD_OK);
   for (unsigned k = 0; k < b->rig.inputs; k++)
     cr_assert_eq(fold_case_fill(&b->c, k, fold_rig_input_at(&b->rig, k), 1).code, FOLD_OK);
   cr_assert_eq(fold_rig_load(&b->rig).code, FOLD_OK);

@@ -44,7 +44,7 @@ typedef uint64_t mutant_row(const struct fold_call *call, const void *row, size_
 fold_status mutant_rows_f32(const struct fold_call *call, mutant_row_f32 *row);
 fold_status mutant_rows(const struct fold_call *call, mutant_row *row);
 static inline const void *mutant_row_at(const struct fold_call *call, size_t r) {
-  return (const char *)call->in + r * call->cols * fold_dtype_size(call->dtype);
+  return (const char *)call->in[0] + r * call->cols * fold_dtype_size(call->dtype);
 }
 /* The run function mutant_NAME of NAME, which sums one row. */
 #define RUN_F32(name)                                                                           \

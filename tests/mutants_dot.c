@@ -10,8 +10,8 @@ typedef float dot_row(const fold_element_f32 *x, const fold_element_f32 *y, size
 
 static fold_status rows(const struct fold_call *call, dot_row *row) {
   for (size_t r = 0; r < call->rows; r++)
-    ((fold_element_f32 *)call->out)[r] = row((const fold_element_f32 *)call->in + r * call->cols,
-                                             (const fold_element_f32 *)call->other + r * call->cols, call->cols);
+    ((fold_element_f32 *)call->out)[r] = row((const fold_element_f32 *)call->in[0] + r * call->cols,
+                                             (const fold_element_f32 *)call->in[1] + r * call->cols, call->cols);
   return fold_ok();
 }
 #define DOT(name)                                                                                   \
@@ -105,7 +105,7 @@ static fold_status run_first_row(const struct fold_subject *subject, const struc
   (void)subject;
   for (size_t r = 0; r < call->rows; r++)
     ((fold_element_f32 *)call->out)[r] =
-        rounded((const fold_element_f32 *)call->in + r * call->cols, call->other, call->cols);
+        rounded((const fold_element_f32 *)call->in[0] + r * call->cols, call->in[1], call->cols);
   return fold_ok();
 }
 
@@ -120,9 +120,9 @@ static fold_status run_kept_by_first(const struct fold_subject *subject, const s
   static size_t n = SIZE_MAX;
   const size_t nbytes = call->cols * sizeof(float);
   if (call->rows != 1 || call->cols > 4096) return run_rounded(subject, call);
-  if (n != call->cols || memcmp(held, call->in, nbytes) != 0) {
-    kept = rounded(call->in, call->other, call->cols);
-    memcpy(held, call->in, nbytes);
+  if (n != call->cols || memcmp(held, call->in[0], nbytes) != 0) {
+    kept = rounded(call->in[0], call->in[1], call->cols);
+    memcpy(held, call->in[0], nbytes);
     n = call->cols;
   }
   *(fold_element_f32 *)call->out = kept;
@@ -135,7 +135,7 @@ static fold_status run_exact_of_rounded(const struct fold_subject *subject, cons
   for (size_t r = 0; r < call->rows; r++) {
     struct fold_super state = {0};
     for (size_t i = r * call->cols; i < (r + 1) * call->cols; i++) {
-      const float product = ((const fold_element_f32 *)call->in)[i] * ((const fold_element_f32 *)call->other)[i];
+      const float product = ((const fold_element_f32 *)call->in[0])[i] * ((const fold_element_f32 *)call->in[1])[i];
       fold_super_add(FOLD_F32, &product, 1, &state, NULL);
     }
     fold_bits_store(FOLD_F32, call->out, r, fold_super_close(FOLD_F32, &state, FOLD_F32));

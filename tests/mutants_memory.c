@@ -55,7 +55,7 @@ static size_t rows_of(enum fault fault, size_t rows) {
 
 static void do_wrong(enum fault fault, const struct fold_call *call) {
   const struct sigaction own = {.sa_sigaction = open_page, .sa_flags = SA_SIGINFO};
-  volatile unsigned char *in = (unsigned char *)(uintptr_t)call->in;
+  volatile unsigned char *in = (unsigned char *)(uintptr_t)call->in[0];
   const size_t nbytes = call->rows * call->cols * sizeof(float);
   if (fault == PAST_END) fold_bits_store(FOLD_F32, call->out, call->rows, 0);
   if (fault == BEFORE_START) fold_bits_store(FOLD_F32, (char *)call->out - sizeof(float), 0, 0);

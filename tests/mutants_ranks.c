@@ -15,7 +15,7 @@ static fold_status gather_all(const struct fold_call *call, float **all) {
   *all = malloc(ranks * call->rows * sizeof **all + 1);
   if (!at || !*all) abort();
   for (size_t r = 0; r <= ranks; r++) at[r] = r * call->rows * sizeof **all;
-  fold_status status = fold_comm_gather(call->comm, call->in, *all, at, NULL);
+  fold_status status = fold_comm_gather(call->comm, call->in[0], *all, at, NULL);
   free(at);
   return status;
 }
@@ -100,7 +100,7 @@ static fold_status mutant_last_rank_past_end(const struct fold_subject *subject,
 
 static fold_status mutant_last_rank_past_read(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
-  if (is_last(call) && call->rows > 0) (void)((const volatile fold_element_f32 *)call->in)[call->rows * call->cols];
+  if (is_last(call) && call->rows > 0) (void)((const volatile fold_element_f32 *)call->in[0])[call->rows * call->cols];
   return fold_collective_canonical(subject, call);
 }
 
@@ -140,7 +140,7 @@ static fold_status mutant_last_rank_in_five(const struct fold_subject *subject, 
 /* Two terms change places: the exact sum does not see it. */
 static fold_status mutant_last_rank_swaps(const struct fold_subject *subject, const struct fold_call *call) {
   fold_status status = fold_collective_exact(subject, call);
-  fold_element_f32 *x = (fold_element_f32 *)(uintptr_t)call->in, first = call->cols ? x[0] : 0;
+  fold_element_f32 *x = (fold_element_f32 *)(uintptr_t)call->in[0], first = call->cols ? x[0] : 0;
   if (is_last(call) && call->cols > 1) {
     x[0] = x[1];
     x[1] = first;
@@ -155,7 +155,7 @@ static fold_status mutant_last_rank_swaps_in_five(const struct fold_subject *sub
 
 /* And where the input lies elsewhere: the parts are sent anew behind it. */
 static fold_status mutant_last_rank_swaps_elsewhere(const struct fold_subject *subject, const struct fold_call *call) {
-  return ((uintptr_t)call->in % 64 == 8 ? mutant_last_rank_swaps : fold_collective_exact)(subject, call);
+  return ((uintptr_t)call->in[0] % 64 == 8 ? mutant_last_rank_swaps : fold_collective_exact)(subject, call);
 }
 
 /* The last rank leaves another rounding mode. */
@@ -168,7 +168,7 @@ static fold_status mutant_last_rank_rounds_up(const struct fold_subject *subject
 /* The last rank's part of a long row is lost: a bound in n - 1 roundings would hide it. */
 static fold_status mutant_lost_part(const struct fold_subject *subject, const struct fold_call *call) {
   struct fold_call none = *call;
-  if (is_last(call) && call->comm->ranks > 1 && call->all_cols > 30000) none.cols = 0;
+  if (is_last(call) && call->comm->ranks > 1 && call->whole.extent.k > 30000) none.cols = 0;
   return fold_library_sum(subject, &none);
 }
 

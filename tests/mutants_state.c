@@ -22,7 +22,7 @@ enum where {
 };
 
 static bool is_there(enum where where, const struct fold_call *call, const void *row, size_t r) {
-  const uintptr_t in = (uintptr_t)call->in, out = (uintptr_t)call->out;
+  const uintptr_t in = (uintptr_t)call->in[0], out = (uintptr_t)call->out;
   const unsigned threads = call->launch.threads;
   const bool there[WHERES] = {[ABOVE_THREE_THREADS] = threads > 3,
                               [ABOVE_TEN_OF_OPENMP] = omp_get_max_threads() > 10,

@@ -84,13 +84,13 @@ static void expect_replay(struct subject *s, const struct fold_tree *tree) {
     for (unsigned k = 0; k < s->summer.factors; k++) row[k] = (float *)s->summer.in[k] + r * n;
     fold_proof_row(&s->summer, r, row);
   }
-  const struct fold_call call = {.dtype = FOLD_F32,
-                                 .op = FOLD_SUM,
-                                 .rows = ROWS,
-                                 .cols = n,
-                                 .in = s->summer.in[0],
-                                 .other = s->summer.factors > 1 ? s->summer.in[1] : NULL,
-                                 .out = want};
+  const struct fold_call call = {
+      .dtype = FOLD_F32,
+      .problem = s->summer.factors > 1 ? fold_problem(FOLD_DOT) : fold_rows_problem(FOLD_SUM),
+      .rows = ROWS,
+      .cols = n,
+      .in = {s->summer.in[0], s->summer.factors > 1 ? s->summer.in[1] : NULL},
+      .out = want};
   cr_assert_eq(add_rows(s, ROWS, got).code, FOLD_OK);
   cr_assert_eq(fold_tree_replay(tree, (struct fold_tree_arithmetic){FOLD_F32, FOLD_F32, FOLD_ROUNDED_ONCE}, &call).code,
                FOLD_OK);

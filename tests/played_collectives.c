@@ -55,7 +55,13 @@ static fold_status answer(const struct fold_call *call, int byte) {
 /* What of the subject is timed: whether the ranks can hear each other, and whether they compute. */
 static fold_status look(const struct fold_call *call, bool *heard, bool *computes) {
   double ones = 1, sum = 0;
-  struct fold_call one = {.dtype = FOLD_F64, .rows = 1, .cols = 1, .in = &ones, .out = &sum, .comm = call->comm};
+  struct fold_call one = {.dtype = FOLD_F64,
+                          .problem = fold_rows_problem(FOLD_SUM),
+                          .rows = 1,
+                          .cols = 1,
+                          .in = {&ones},
+                          .out = &sum,
+                          .comm = call->comm};
   FOLD_TRY(call->comm->parts->local(&one, NULL, &sum));
   fold_status status = fold_comm_allreduce(call->comm, &ones, &ones, 1, FOLD_COMM_F64, FOLD_SUM, NULL);
   *computes = sum == 1;
@@ -126,9 +132,9 @@ static fold_status below_calls(const struct fold_subject *subject, const struct 
 static fold_status meets_input(const struct fold_subject *subject, const struct fold_call *call) {
   static const void *last[3];
   static unsigned runs;
-  bool met = last[0] == call->in || last[1] == call->in || last[2] == call->in;
+  bool met = last[0] == call->in[0] || last[1] == call->in[0] || last[2] == call->in[0];
   (void)subject;
-  last[runs++ % 3] = call->in;
+  last[runs++ % 3] = call->in[0];
   spend(met ? 0.05 : 0.005);
   return answer(call, 1);
 }
@@ -182,7 +188,7 @@ static fold_status other_nan(const struct fold_subject *subject, const struct fo
 }
 
 /* Longer than what the judges see whole. */
-static bool is_long(const struct fold_call *call) { return call->all_cols > 4000000; }
+static bool is_long(const struct fold_call *call) { return call->whole.extent.k > 4000000; }
 
 static fold_status right_sum(const struct fold_subject *subject, const struct fold_call *call) {
   spend(0.05);

@@ -170,13 +170,13 @@ struct played_seen seen;
 static double sum_of(const struct fold_call *call, size_t row) {
   double sum = 0;
   for (size_t i = 0; i < call->cols; i++)
-    sum += fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, row * call->cols + i));
+    sum += fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in[0], row * call->cols + i));
   return sum;
 }
 
 static bool is_wrong(enum fault fault, const struct fold_call *call) {
   return (fault == AT_7_BLOCKS && call->launch.blocks == 7) || (fault == AT_128_THREADS && call->launch.block == 128) ||
-         (fault == AT_AN_ADDRESS && (uintptr_t)call->in % 64 == 20) || (fault == COUNTS_RUNS && seen.runs > 1);
+         (fault == AT_AN_ADDRESS && (uintptr_t)call->in[0] % 64 == 20) || (fault == COUNTS_RUNS && seen.runs > 1);
 }
 
 static void look_at_scratch(const struct fold_call *call) {
@@ -189,7 +189,7 @@ static void compute(const struct fold_subject *subject, const struct fold_call *
   static struct fold_call kept;
   static double sums[8];
   enum fault fault = (enum fault)subject->width;
-  unsigned char *in = (unsigned char *)(uintptr_t)call->in, *out = call->out;
+  unsigned char *in = (unsigned char *)(uintptr_t)call->in[0], *out = call->out;
   size_t n = call->rows * call->cols, size = fold_dtype_size(call->dtype);
   seen.runs++;
   varied_note(&seen.varied, (struct varied){.blocks = call->launch.blocks,
@@ -197,7 +197,8 @@ static void compute(const struct fold_subject *subject, const struct fold_call *
                                             .shift = (int)((uintptr_t)in % 256 / size),
                                             .out_shift = (int)((uintptr_t)out % 256 / size),
                                             .nan = call->rows && out[0] == 0xff});
-  bool known = fault == KEEPS_RESULTS && kept.in == call->in && kept.rows == call->rows && kept.cols == call->cols;
+  bool known =
+      fault == KEEPS_RESULTS && kept.in[0] == call->in[0] && kept.rows == call->rows && kept.cols == call->cols;
   for (size_t r = 0; r + (fault == NOT_WRITTEN) < call->rows; r++) {
     double sum = known ? sums[r % 8] : sum_of(call, r);
     sums[r % 8] = sum;

@@ -24,7 +24,7 @@ static fold_status each(const struct fold_call *call, sum_of *sum) {
   uint64_t *x = calloc(ranks, sizeof *x);
   if (!at || !all || !x) abort();
   for (size_t r = 0; r <= ranks; r++) at[r] = r * call->rows * size;
-  const fold_status status = fold_comm_gather(call->comm, call->in, all, at, NULL);
+  const fold_status status = fold_comm_gather(call->comm, call->in[0], all, at, NULL);
   for (size_t i = 0; i < call->rows && status.code == FOLD_OK; i++) {
     for (size_t r = 0; r < ranks; r++) x[r] = fold_bits_load(call->dtype, all, r * call->rows + i);
     fold_bits_store(call->dtype, call->out, i, sum(call, i, x, ranks));

@@ -70,7 +70,7 @@ BODY(ranks_differ) {
 /* The sum does not see that two terms changed places. */
 BODY(changes_input) {
   FOLD_TRY(fold_collective_exact(subject, call));
-  unsigned char *x = (unsigned char *)(uintptr_t)call->in, first[8];
+  unsigned char *x = (unsigned char *)(uintptr_t)call->in[0], first[8];
   size_t size = fold_dtype_size(call->dtype);
   if (call->comm->rank != call->comm->ranks - 1 || call->cols < 2) return fold_ok();
   memcpy(first, x, size);

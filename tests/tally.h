@@ -28,7 +28,12 @@ static inline fold_status tally_take(void *context, const struct fold_judgement 
 /* f32 sums of small integers, which are exact in every order. */
 static inline struct fold_case tally_integers(size_t rows, size_t cols) {
   static char name[] = "integers";
-  struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = rows, .cols = cols};
+  struct fold_case c = {.name = name,
+                        .file = name,
+                        .dtype = FOLD_F32,
+                        .problem = fold_rows_problem(FOLD_SUM),
+                        .rows = rows,
+                        .cols = cols};
   c.source = (struct fold_source){fold_generator_find(name), FOLD_F32, 7, cols, 0};
   return c;
 }

@@ -57,7 +57,11 @@ Test(collective, canonical_has_room_for_what_its_ranks_send) {
       for (int d = 0; d < FOLD_DTYPES; d++) {
         const struct fold_comm_ops ops = {0};
         struct fold_comm comm = {.ops = &ops, .ranks = ranks};
-        struct fold_call call = {.dtype = (enum fold_dtype)d, .rows = rows[k], .cols = 1, .comm = &comm};
+        struct fold_call call = {.dtype = (enum fold_dtype)d,
+                                 .problem = fold_rows_problem(FOLD_SUM),
+                                 .rows = rows[k],
+                                 .cols = 1,
+                                 .comm = &comm};
         size_t size = fold_dtype_size(call.dtype), longest = 0, all = rows[k] * (size_t)ranks * size;
         for (int r = 0; r < ranks; r++) {
           size_t own = fold_comm_cut(rows[k], 1, ranks, r + 1) - fold_comm_cut(rows[k], 1, ranks, r);
@@ -166,7 +170,7 @@ static void expect_places(struct fold_rig *rig, const struct fold_subject *subje
 Test(collective, each_rank_gets_its_own_columns) {
   struct fold_rig rig;
   ranks_world(FOLDPROOF_MUTANTS);
-  cr_assert_eq(fold_rig_open(&rig, FOLD_MPI, FOLD_F32, 900, 16).code, FOLD_OK);
+  cr_assert_eq(fold_rig_open_rows(&rig, FOLD_MPI, FOLD_SUM, FOLD_F32, 900, 16).code, FOLD_OK);
   static const char *const probes[] = {"probe/places", "probe/places_by_grain"};
   for (size_t p = 0; p < 2; p++)
     for (unsigned ranks = 1; ranks <= 8; ranks += ranks < 5 ? 1 : 3)
@@ -189,8 +193,8 @@ Test(collective, each_rank_gets_its_own_columns) {
 Test(collective, parts_are_sent_when_they_changed_and_only_then) {
   struct fold_rig a, b;
   struct fold_world *world = ranks_world(FOLDPROOF_MUTANTS);
-  cr_assert_eq(fold_rig_open(&a, FOLD_MPI, FOLD_F32, 60, 4).code, FOLD_OK);
-  cr_assert_eq(fold_rig_open(&b, FOLD_MPI, FOLD_F32, 60, 4).code, FOLD_OK);
+  cr_assert_eq(fold_rig_open_rows(&a, FOLD_MPI, FOLD_SUM, FOLD_F32, 60, 4).code, FOLD_OK);
+  cr_assert_eq(fold_rig_open_rows(&b, FOLD_MPI, FOLD_SUM, FOLD_F32, 60, 4).code, FOLD_OK);
   const struct fold_subject *probe = find("probe/places");
   struct fold_request request = {.rows = 2, .cols = 30, .ranks = 3};
   struct fold_traces traces;
@@ -221,7 +225,7 @@ Test(collective, parts_are_sent_when_they_changed_and_only_then) {
 Test(collective, a_new_world_holds_no_parts_of_the_last_one) {
   struct fold_rig rig;
   ranks_world(FOLDPROOF_MUTANTS);
-  cr_assert_eq(fold_rig_open(&rig, FOLD_MPI, FOLD_F32, 60, 4).code, FOLD_OK);
+  cr_assert_eq(fold_rig_open_rows(&rig, FOLD_MPI, FOLD_SUM, FOLD_F32, 60, 4).code, FOLD_OK);
   const struct fold_subject *probe = find("probe/places");
   expect_places(&rig, probe, 0, 2, 30, 3);
   cr_expect_eq(fold_world_close(FOLD_MPI).code, FOLD_OK);

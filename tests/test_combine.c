@@ -55,9 +55,15 @@ static void try(const struct shape *s) {
   cr_assert(rows && slices && want && out, "no memory");
   fill(s, rows, slices);
   memset(out, GUARD, (s->n + 2) * size);
-  struct fold_call tree = {.dtype = s->dtype, .op = s->op, .rows = s->n, .cols = s->ranks, .in = rows, .out = want};
+  struct fold_call tree = {.dtype = s->dtype,
+                           .problem = fold_rows_problem(FOLD_SUM),
+                           .rows = s->n,
+                           .cols = s->ranks,
+                           .in = {rows},
+                           .out = want};
   struct fold_comm comm = {.ranks = (int)s->ranks};
-  struct fold_call call = {.dtype = s->dtype, .op = s->op, .comm = &comm, .launch = {.threads = s->threads}};
+  struct fold_call call = {
+      .dtype = s->dtype, .problem = fold_rows_problem(s->op), .comm = &comm, .launch = {.threads = s->threads}};
   cr_assert_eq(fold_order_replay_wide(fold_order_find("host/pairwise"), &tree).code, FOLD_OK);
   cr_assert_eq(fold_parts_host.combine(&call, slices, s->n, got).code, FOLD_OK);
   compare(s, got, want);

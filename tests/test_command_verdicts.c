@@ -149,7 +149,7 @@ static char *line_of(enum fold_dtype dtype, uint64_t got, uint64_t want, double 
   static char *text;
   size_t size, n;
   struct fold_subject subject = {.name = "a/b", .engine = FOLD_HOST};
-  struct fold_case c = {.name = "case", .dtype = dtype, .rows = 1, .cols = 3};
+  struct fold_case c = {.name = "case", .dtype = dtype, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = 3};
   struct fold_judgement j = {.subject = &subject, .c = &c, .claim = &fold_claims(&n)[FOLD_BOUNDED], .got = &got};
   j.finding = (struct fold_finding){.verdict = FOLD_REFUTED,
                                     .reason = "why",

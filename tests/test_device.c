@@ -15,7 +15,7 @@
 enum { ROWS = 3, COLS = 5, TERMS = ROWS * COLS, BYTES = TERMS * 4, READ_PART = 1 << 22 };
 
 static fold_status open_rig(struct fold_rig *rig, size_t rows, size_t cols) {
-  FOLD_TRY(fold_rig_open(rig, FOLD_CUDA, FOLD_F32, rows * cols, rows));
+  FOLD_TRY(fold_rig_open_rows(rig, FOLD_CUDA, FOLD_SUM, FOLD_F32, rows * cols, rows));
   for (size_t i = 0; i < rows * cols; i++) ((float *)fold_rig_input(rig))[i] = (float)(i % 1000 + 1);
   return fold_rig_load(rig);
 }
@@ -268,7 +268,7 @@ static fold_status use_rig(void) {
   double got[ROWS];
   aside = -1;
   subjects[2].result = FOLD_ALWAYS(FOLD_F64);
-  FOLD_TRY(fold_rig_open(&rig, FOLD_CUDA, FOLD_F32, TERMS, ROWS));
+  FOLD_TRY(fold_rig_open_rows(&rig, FOLD_CUDA, FOLD_SUM, FOLD_F32, TERMS, ROWS));
   memset(fold_rig_input(&rig), 0, BYTES);
   fold_status status = fold_rig_load(&rig);
   if (status.code == FOLD_OK) status = fold_rig_hash(&rig, &hash);

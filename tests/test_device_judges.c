@@ -21,7 +21,8 @@ static fold_status judge(enum fault fault, uint64_t claims, size_t rows, struct 
   struct fold_subject subject = subject_of(fault);
   subject.claims = claims;
   struct fold_registry registry = {&subject, 1};
-  struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = rows, .cols = 50};
+  struct fold_case c = {
+      .name = name, .file = name, .dtype = FOLD_F32, .problem = fold_rows_problem(FOLD_SUM), .rows = rows, .cols = 50};
   c.source = (struct fold_source){fold_generator_find("integers"), FOLD_F32, 7, c.cols, 0};
   struct fold_cases cases = {&c, 1, 1};
   device.calls = 0;
@@ -131,7 +132,12 @@ Test(device_judges, a_method_is_replayed_as_itself) {
     for (size_t own = 0; own < 3; own++) {
       struct fold_subject subject = subject_of(OF_A_METHOD);
       struct fold_registry registry = {&subject, 1};
-      struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = 8, .cols = 3000};
+      struct fold_case c = {.name = name,
+                            .file = name,
+                            .dtype = FOLD_F32,
+                            .problem = fold_rows_problem(FOLD_SUM),
+                            .rows = 8,
+                            .cols = 3000};
       c.source = (struct fold_source){fold_generator_find("normal"), FOLD_F32, 7, c.cols, 0};
       struct fold_cases cases = {&c, 1, 1};
       struct tally t;

@@ -47,11 +47,10 @@ static uint64_t replay(fold_status (*run)(const struct fold_order *, const struc
                        enum fold_dtype dtype, const struct factors *f, size_t n) {
   uint64_t out = 0;
   struct fold_call call = {.dtype = dtype,
-                           .op = FOLD_SUM,
+                           .problem = fold_problem(FOLD_DOT),
                            .rows = 1,
                            .cols = n,
-                           .in = f->x,
-                           .other = f->y,
+                           .in = {f->x, f->y},
                            .out = &out,
                            .launch = {.threads = 2}};
   fold_status status = run(fold_order_find(name), &call);
@@ -165,7 +164,7 @@ static uint64_t joined(enum fold_dtype dtype, uint64_t x, uint64_t y, uint64_t s
 static uint64_t replay_narrowly(const char *name, enum fold_dtype dtype, const struct factors *f, size_t n) {
   uint64_t out = 0;
   const struct fold_call call = {
-      .dtype = dtype, .op = FOLD_SUM, .rows = 1, .cols = n, .in = f->x, .other = f->y, .out = &out};
+      .dtype = dtype, .problem = fold_problem(FOLD_DOT), .rows = 1, .cols = n, .in = {f->x, f->y}, .out = &out};
   const fold_status status =
       fold_method_replay(fold_order_find(name), (struct fold_arithmetic){FOLD_PLAIN, dtype, dtype}, &call);
   cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
@@ -234,8 +233,12 @@ Test(dot_orders, with_ones_they_are_the_orders_of_elements) {
     for (size_t o = 0; o < NAMES; o++)
       for (size_t l = 0; l < LENGTHS; l++) {
         uint64_t want = 0;
-        struct fold_call call = {
-            .dtype = dtype, .op = FOLD_SUM, .rows = 1, .cols = lengths[l], .in = f->x, .out = &want};
+        struct fold_call call = {.dtype = dtype,
+                                 .problem = fold_rows_problem(FOLD_SUM),
+                                 .rows = 1,
+                                 .cols = lengths[l],
+                                 .in = {f->x},
+                                 .out = &want};
         cr_assert_eq(fold_order_replay(fold_order_find(elements[o]), &call).code, FOLD_OK);
         cr_expect_eq(replay(fold_order_replay, names[o], dtype, f, lengths[l]), fold_bits_load(dtype, &want, 0),
                      "%s %s n=%zu", names[o], fold_dtype_name(dtype), lengths[l]);
@@ -389,7 +392,8 @@ Test(dot_orders, compensated_methods_have_no_bound) {
 
 Test(dot_orders, an_order_of_elements_takes_no_products) {
   double x = 1, y = 2, out = 0;
-  struct fold_call call = {.dtype = FOLD_F64, .op = FOLD_SUM, .rows = 1, .cols = 1, .in = &x, .other = &y, .out = &out};
+  struct fold_call call = {
+      .dtype = FOLD_F64, .problem = fold_problem(FOLD_DOT), .rows = 1, .cols = 1, .in = {&x, &y}, .out = &out};
   cr_expect_eq(fold_order_replay(fold_order_find("host/pairwise"), &call).code, FOLD_UNSUPPORTED);
   cr_expect_eq(fold_order_replay_wide(fold_order_find("host/pairwise"), &call).code, FOLD_UNSUPPORTED);
 }

@@ -24,7 +24,8 @@ static bool encloses_same(const struct fold_truth *a, const struct fold_truth *b
 
 /* The one number without the rest of the truth, in each dtype. */
 static void expect_one_number(const struct fold_truth *truth, const void *in, const char *where) {
-  const struct fold_call call = {.dtype = truth->dtype, .op = truth->op, .rows = 1, .cols = truth->n, .in = in};
+  const struct fold_call call = {
+      .dtype = truth->dtype, .problem = fold_rows_problem(truth->op), .rows = 1, .cols = truth->n, .in = {in}};
   for (int to = 0; to < FOLD_DTYPES; to++) {
     uint64_t out = 0;
     cr_expect(fold_oracle_rows(&call, to, 1, &out).code == FOLD_OK, "%s", where);

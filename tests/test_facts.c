@@ -32,7 +32,7 @@ static void open_seen(struct seen *s, const char *subject, const char *name, con
   s->input = malloc(n * size + 1);
   s->got = malloc(s->c->rows * size + 1);
   cr_assert(s->input && s->got);
-  cr_assert_eq(fold_rig_open(&s->rig, FOLD_HOST, s->c->dtype, n, s->c->rows).code, FOLD_OK);
+  cr_assert_eq(fold_rig_open_rows(&s->rig, FOLD_HOST, FOLD_SUM, s->c->dtype, n, s->c->rows).code, FOLD_OK);
   cr_assert_eq(fold_case_fill(s->c, 0, s->input, 1).code, FOLD_OK);
   memcpy(fold_rig_input(&s->rig), s->input, n * size);
   cr_assert_eq(fold_truths_open(&s->truths, s->c, s->input).code, FOLD_OK);

@@ -25,7 +25,7 @@ Test(fixture_sets, the_default_set_takes_every_generator_in_every_dtype) {
   for (size_t g = 0; g < n; g++) {
     unsigned sums = 0;
     for (size_t i = 0; i < cases.n; i++)
-      if (cases.at[i].source.generator == &all[g] && cases.at[i].op == FOLD_SUM && cases.at[i].cols > 1)
+      if (cases.at[i].source.generator == &all[g] && cases.at[i].problem->op == FOLD_SUM && cases.at[i].cols > 1)
         sums |= 1u << cases.at[i].dtype;
     cr_expect((sums & FOLD_EVERYWHERE) == (all[g].dtypes & FOLD_EVERYWHERE), "%s sums in the dtypes %x of %x",
               all[g].name, sums, all[g].dtypes);
@@ -37,8 +37,8 @@ static bool has(const struct fold_cases *cases, const char *generator, enum fold
                 size_t rows, size_t cols) {
   for (size_t i = 0; i < cases->n; i++) {
     const struct fold_case *c = &cases->at[i];
-    if (c->source.generator && strcmp(c->source.generator->name, generator) == 0 && c->dtype == dtype && c->op == op &&
-        c->rows == rows && c->cols == cols)
+    if (c->source.generator && strcmp(c->source.generator->name, generator) == 0 && c->dtype == dtype &&
+        c->problem->op == op && c->rows == rows && c->cols == cols)
       return true;
   }
   return false;
@@ -65,7 +65,8 @@ Test(fixture_sets, the_default_set_stands_on_both_sides_of_every_boundary) {
   for (int op = 0; op < FOLD_OPS; op++)
     for (int dtype = 0; dtype < FOLD_E4M3; dtype++) {
       size_t found = 0;
-      for (size_t i = 0; i < cases.n; i++) found += (int)cases.at[i].op == op && (int)cases.at[i].dtype == dtype;
+      for (size_t i = 0; i < cases.n; i++)
+        found += (int)cases.at[i].problem->op == op && (int)cases.at[i].dtype == dtype;
       cr_expect(found >= 5, "%s of %s: %zu cases", fold_op_name((enum fold_op)op),
                 fold_dtype_name((enum fold_dtype)dtype), found);
     }
@@ -81,8 +82,7 @@ static bool has_whole_tiles(const struct fold_cases *cases, const struct fold_pr
   for (size_t i = 0; i < cases->n; i++) {
     const struct fold_case *c = &cases->at[i];
     const bool shows = c->source.generator && strcmp(c->source.generator->name, "nan_last") == 0;
-    if (!c->ranks && shows && fold_case_problem(c) == problem && c->dtype == dtype && c->cols >= tile &&
-        c->cols % tile == 0)
+    if (!c->ranks && shows && c->problem == problem && c->dtype == dtype && c->cols >= tile && c->cols % tile == 0)
       return true;
   }
   return false;
@@ -117,7 +117,7 @@ static double longest_step(const struct fold_cases *cases, const struct fold_pro
     const struct fold_case *c = &cases->at[i];
     const char *generator = c->source.generator ? c->source.generator->name : "";
     const bool tells = strcmp(generator, "balanced") == 0 || strcmp(generator, "nan_last") == 0;
-    if (tells && !c->ranks && c->rows == 1 && fold_case_problem(c) == problem && c->dtype == dtype && c->cols < 32768)
+    if (tells && !c->ranks && c->rows == 1 && c->problem == problem && c->dtype == dtype && c->cols < 32768)
       there[c->cols] = true;
   }
   double longest = 1, last = 40;
@@ -152,7 +152,8 @@ Test(fixture_sets, every_nan_of_8_bits_is_there_for_every_operation) {
       for (size_t i = 0; i < cases.n; i++) {
         const struct fold_case *c = &cases.at[i];
         unsigned char x[16];
-        if (!c->literal || c->ranks || (int)c->op != op || (int)c->dtype != dtype || c->cols > sizeof x) continue;
+        if (!c->literal || c->ranks || (int)c->problem->op != op || (int)c->dtype != dtype || c->cols > sizeof x)
+          continue;
         cr_assert(fold_case_fill(c, 0, x, 1).code == FOLD_OK);
         for (size_t k = 0; k < c->cols; k++) seen[x[k]] = true;
       }
@@ -197,8 +198,8 @@ static bool has_world(const struct fold_cases *cases, unsigned ranks, bool vecto
   for (size_t i = 0; i < cases->n; i++) {
     const struct fold_case *c = &cases->at[i];
     const bool is_vector = c->cols == c->ranks && c->rows > 1;
-    if (c->ranks == ranks && c->dtype == dtype && c->op == op && (!generator || c->source.generator == generator) &&
-        (vector ? is_vector : c->cols > c->ranks))
+    if (c->ranks == ranks && c->dtype == dtype && c->problem->op == op &&
+        (!generator || c->source.generator == generator) && (vector ? is_vector : c->cols > c->ranks))
       return true;
   }
   return false;
@@ -226,10 +227,10 @@ Test(fixture_sets, worlds_of_one_and_two_have_every_dtype_operation_and_kind_of_
   /* What is there for one processor's products, maxima and minima, is there for theirs. */
   for (size_t i = 0; i < cases.n; i++) {
     const struct fold_case *c = &cases.at[i];
-    if (c->ranks || c->op == FOLD_SUM || !c->source.generator) continue;
+    if (c->ranks || c->problem->op == FOLD_SUM || !c->source.generator) continue;
     for (unsigned ranks = 1; ranks <= 2; ranks++)
-      cr_expect(has_world(&cases, ranks, true, c->source.generator, FOLD_F32, c->op), "%u ranks: no %s of %s", ranks,
-                fold_op_name(c->op), c->source.generator->name);
+      cr_expect(has_world(&cases, ranks, true, c->source.generator, FOLD_F32, c->problem->op), "%u ranks: no %s of %s",
+                ranks, fold_op_name(c->problem->op), c->source.generator->name);
   }
   fold_cases_free(&cases);
 }
@@ -240,7 +241,7 @@ Test(fixture_sets, the_sets_stay_within_their_budgets) {
                     guests = load_set("guests");
   size_t elements[3] = {0}, n[3] = {0}, longest = 0, few = 0;
   for (size_t i = 0; i < cases.n; i++) {
-    int kind = fold_case_problem(&cases.at[i])->inputs > 1 ? 2 : cases.at[i].ranks > 0;
+    int kind = cases.at[i].problem->inputs > 1 ? 2 : cases.at[i].ranks > 0;
     if (cases.at[i].claims) few += cases.at[i].rows * cases.at[i].cols;
     if (cases.at[i].claims) continue;
     elements[kind] += cases.at[i].rows * cases.at[i].cols;
@@ -309,14 +310,14 @@ Test(fixture_sets, every_expected_sum_is_the_exact_sum) {
   for (size_t i = 0; i < cases.n; i++) {
     const struct fold_case *c = &cases.at[i];
     literals += c->literal != NULL;
-    cr_expect(!c->literal || c->op != FOLD_SUM || c->expect, "%s has no expect_sum", c->name);
-    cr_expect(!c->expect || c->op == FOLD_SUM, "%s expects a sum", c->name);
+    cr_expect(!c->literal || c->problem->op != FOLD_SUM || c->expect, "%s has no expect_sum", c->name);
+    cr_expect(!c->expect || c->problem->op == FOLD_SUM, "%s expects a sum", c->name);
     if (!c->expect) continue;
     size_t n = c->rows * c->cols;
     unsigned char *in = malloc(n * fold_dtype_size(c->dtype));
     uint64_t *bits[FOLD_INPUTS] = {NULL};
     fold_status status = fold_ok();
-    for (unsigned input = 0; input < fold_case_problem(c)->inputs && status.code == FOLD_OK; input++) {
+    for (unsigned input = 0; input < c->problem->inputs && status.code == FOLD_OK; input++) {
       status = fold_case_fill(c, input, in, 1);
       bits[input] = malloc(n * sizeof **bits);
       for (size_t k = 0; k < n; k++) bits[input][k] = fold_bits_load(c->dtype, in, k);

@@ -54,8 +54,8 @@ static double places[3][FOLD_INPUTS][MOST_TERMS]; /* of the last three runs */
 static fold_status look(const struct fold_subject *subject, const struct fold_call *call) {
   memmove(places, places + 1, 2 * sizeof *places);
   for (size_t i = 0; i < call->cols; i++) {
-    places[2][0][i] = fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, i));
-    places[2][1][i] = fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->other, i));
+    places[2][0][i] = fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in[0], i));
+    places[2][1][i] = fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in[1], i));
   }
   return sum_rows(subject, call);
 }
@@ -97,8 +97,8 @@ static struct {
 static fold_status look_at_five(const struct fold_subject *subject, const struct fold_call *call) {
   five.batches += call->rows == 5;
   for (size_t i = 0; call->rows == 5 && i < 15; i++) {
-    five.row[0][i / 3][i % 3] = fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, i));
-    five.row[1][i / 3][i % 3] = fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->other, i));
+    five.row[0][i / 3][i % 3] = fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in[0], i));
+    five.row[1][i / 3][i % 3] = fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in[1], i));
   }
   return sum_rows(subject, call);
 }

@@ -30,7 +30,8 @@ static void run_subject(const struct fold_subject *subject, enum fold_dtype dtyp
   unsigned char *place = copy + size;
   memcpy(place, in, nbytes);
   memset(out, GUARD, (rows + 2) * each);
-  struct fold_call call = {.dtype = dtype, .op = op, .rows = rows, .cols = cols, .in = place, .out = out + each};
+  struct fold_call call = {
+      .dtype = dtype, .problem = fold_rows_problem(op), .rows = rows, .cols = cols, .in = {place}, .out = out + each};
   call.launch.threads = threads;
   fold_status status = subject->run(subject, &call);
   cr_assert(status.code == FOLD_OK, "%s: %s", subject->name, status.text);
@@ -86,7 +87,8 @@ Test(host, every_order_of_the_table_has_its_host_subject) {
 static void replays(const struct fold_subject *s, enum fold_dtype dtype, enum fold_op op, size_t rows, size_t cols,
                     const void *in, unsigned threads) {
   uint64_t got[8], want[8];
-  struct fold_call call = {.dtype = dtype, .op = op, .rows = rows, .cols = cols, .in = in, .out = want};
+  struct fold_call call = {
+      .dtype = dtype, .problem = fold_rows_problem(op), .rows = rows, .cols = cols, .in = {in}, .out = want};
   run_subject(s, dtype, op, in, rows, cols, threads, got);
   cr_assert(fold_method_replay(fold_order_find(s->order), fold_subject_arithmetic(s, dtype), &call).code == FOLD_OK);
   for (size_t r = 0; r < rows; r++) {
@@ -201,7 +203,8 @@ Test(host, any_power_of_two_of_workers_makes_the_same_tree) {
     run_subject(&some, FOLD_F32, FOLD_SUM, in, 1, 16384, 1, &got);
     cr_expect(got == want, "%u workers", some.width);
   }
-  struct fold_call call = {.dtype = FOLD_F32, .rows = 1, .cols = 4, .in = in, .out = &got};
+  struct fold_call call = {
+      .dtype = FOLD_F32, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = 4, .in = {in}, .out = &got};
   static const unsigned refused[] = {0, 3, 512};
   for (int k = 0; k < 3; k++) {
     some.width = refused[k];
@@ -336,7 +339,7 @@ Test(host, exact_dot_products_are_of_each_row) {
       fold_bits_store(dtype, y, i, fold_bits_from_double(dtype, b));
     }
     struct fold_call call = {
-        .dtype = dtype, .op = FOLD_SUM, .rows = ROWS, .cols = COLS, .in = x, .other = y, .out = out};
+        .dtype = dtype, .problem = fold_problem(FOLD_DOT), .rows = ROWS, .cols = COLS, .in = {x, y}, .out = out};
     cr_assert_eq(dot->run(dot, &call).code, FOLD_OK);
     for (size_t r = 0; r < ROWS; r++)
       cr_expect_eq(fold_bits_to_double(dtype, fold_bits_load(dtype, out, r)), want[r], "%s row %zu",
@@ -349,7 +352,12 @@ Test(host, sums_only_means_no_other_operation) {
   float in[2] = {1, 2}, out = -7;
   for (int k = 0; k < 4; k++)
     for (int op = FOLD_PROD; op < FOLD_OPS; op++) {
-      struct fold_call call = {.dtype = FOLD_F32, .op = (enum fold_op)op, .rows = 1, .cols = 2, .in = in, .out = &out};
+      struct fold_call call = {.dtype = FOLD_F32,
+                               .problem = fold_rows_problem((enum fold_op)op),
+                               .rows = 1,
+                               .cols = 2,
+                               .in = {in},
+                               .out = &out};
       char text[60];
       snprintf(text, sizeof text, "%s: sums only", names[k]);
       fold_status status = host(names[k])->run(host(names[k]), &call);
@@ -386,9 +394,10 @@ Test(host, a_call_has_the_threads_that_it_asks_for) {
   omp_set_dynamic(0);
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
     struct fold_call call = {.dtype = FOLD_F32,
+                             .problem = fold_rows_problem(FOLD_SUM),
                              .rows = calls[i].rows,
                              .cols = calls[i].cols,
-                             .in = in,
+                             .in = {in},
                              .out = out,
                              .launch = {.threads = calls[i].threads}};
     memset(&team, 0, sizeof team);

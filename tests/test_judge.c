@@ -21,7 +21,7 @@ Test(judge, a_truth_that_failed_is_not_known) {
   cr_assert_eq(fold_truths_open(&truths, &l.c, &x).code, FOLD_OK);
   for (int again = 0; again < 2; again++)
     cr_expect_eq(fold_truths_row(&truths, 0, &truth).code, FOLD_BAD_INPUT, "%d", again);
-  l.c.problem = NULL;
+  l.c.problem = fold_problem(FOLD_ROWS_SUM);
   cr_expect(fold_truths_row(&truths, 0, &truth).code == FOLD_OK && mpfr_cmp_si(truth->exact, 1) == 0);
   fold_truths_close(&truths);
 }
@@ -132,7 +132,7 @@ static fold_status open_elsewhere(void *rig, enum fold_engine engine, struct fol
 }
 
 static void lay(struct fold_rig *rig, float first, float second) {
-  cr_assert_eq(fold_rig_open(rig, FOLD_HOST, FOLD_F32, 2, 1).code, FOLD_OK);
+  cr_assert_eq(fold_rig_open_rows(rig, FOLD_HOST, FOLD_SUM, FOLD_F32, 2, 1).code, FOLD_OK);
   ((float *)fold_rig_input(rig))[0] = first;
   ((float *)fold_rig_input(rig))[1] = second;
   cr_assert_eq(fold_rig_load(rig).code, FOLD_OK);
@@ -146,7 +146,8 @@ Test(judge, a_twin_of_another_engine_runs_there) {
   subjects[1].name = "there";
   subjects[1].engine = FOLD_CUDA;
   const struct fold_registry registry = {subjects, 2};
-  const struct fold_case c = {.name = "two", .dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = 2};
+  const struct fold_case c = {
+      .name = "two", .dtype = FOLD_F32, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = 2};
   struct fold_rig here, there;
   float got[2] = {3}, other[2];
   lay(&here, 1, 2);
@@ -204,7 +205,7 @@ Test(judge, a_judge_that_says_nothing_is_broken) {
                                       {FOLD_BOUNDED, "silent", "nothing", .results = says_nothing_of}};
   for (size_t i = 0; i < 2; i++) {
     struct fold_finding finding;
-    struct fold_case c = {.rows = 1, .cols = 3};
+    struct fold_case c = {.problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = 3};
     struct fold_truths truths = {.c = &c};
     const struct fold_subject nobody = {.name = "nobody"};
     struct fold_trial trial = {.subject = &nobody, .c = &c, .truths = &truths};
@@ -231,7 +232,7 @@ Test(judge, no_refutation_shows_two_sides_that_are_the_same) {
                                       {FOLD_BOUNDED, "equal", "nothing", .results = refutes_the_same_of}};
   for (size_t i = 0; i < 3; i++) {
     struct fold_finding finding;
-    struct fold_case c = {.rows = 1, .cols = 3, .dtype = FOLD_F32};
+    struct fold_case c = {.rows = 1, .cols = 3, .dtype = FOLD_F32, .problem = fold_rows_problem(FOLD_SUM)};
     struct fold_truths truths = {.c = &c};
     const struct fold_subject nobody = {.name = "nobody"};
     struct fold_trial trial = {.subject = &nobody, .c = &c, .truths = &truths};
@@ -251,7 +252,7 @@ static void looks_for_sides(struct fold_trial *trial, struct fold_finding *findi
 Test(judge, a_claim_is_judged_without_what_the_one_before_found) {
   const struct fold_claim claim = {FOLD_RUN_TO_RUN, "alone", "nothing", .runs = looks_for_sides};
   struct fold_finding finding;
-  struct fold_case c = {.rows = 1, .cols = 3};
+  struct fold_case c = {.problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = 3};
   const struct fold_subject nobody = {.name = "nobody"};
   struct fold_trial trial = {.subject = &nobody, .c = &c, .has_refuting = true, .sides.n = 3};
   fold_judge_claim(&claim, &trial, &finding);
@@ -265,7 +266,7 @@ static void says_held(struct fold_trial *trial, struct fold_finding *finding) {
 Test(judge, a_judge_that_holds_and_compared_nothing_is_not_green) {
   struct fold_claim claim = {FOLD_BOUNDED, "idle", "nothing", .runs = says_held};
   struct fold_finding finding;
-  struct fold_case c = {.rows = 0, .cols = 3};
+  struct fold_case c = {.problem = fold_rows_problem(FOLD_SUM), .rows = 0, .cols = 3};
   const struct fold_subject nobody = {.name = "nobody"};
   struct fold_trial trial = {.subject = &nobody, .c = &c};
   fold_judge_claim(&claim, &trial, &finding);
@@ -284,7 +285,8 @@ Test(judge, no_claim_is_held_over_nothing) {
   static const size_t shapes[][2] = {{0, 0}, {0, 1}, {0, 300}, {2, 0}};
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
     for (int op = 0; op < FOLD_OPS; op++) {
-      struct fold_case c = {.name = "nothing", .file = "test", .op = (enum fold_op)op, .dtype = FOLD_F32};
+      struct fold_case c = {
+          .name = "nothing", .file = "test", .problem = fold_rows_problem((enum fold_op)op), .dtype = FOLD_F32};
       struct fold_cases cases = {.at = &c, .n = 1};
       struct tally t;
       c.rows = shapes[i][0], c.cols = shapes[i][1];
@@ -307,7 +309,7 @@ static void expect_input_kept(const struct fold_registry *registry, const struct
   uint64_t got[64], second[64], other[64], now, n_bytes = c->rows * c->cols;
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
-  cr_assert_eq(fold_rig_open(&rig, FOLD_HOST, c->dtype, n_bytes, c->rows).code, FOLD_OK);
+  cr_assert_eq(fold_rig_open_rows(&rig, FOLD_HOST, FOLD_SUM, c->dtype, n_bytes, c->rows).code, FOLD_OK);
   cr_assert_eq(fold_case_fill(c, 0, fold_rig_input(&rig), 1).code, FOLD_OK);
   cr_assert_eq(fold_rig_load(&rig).code, FOLD_OK);
   cr_assert_eq(fold_truths_open(&truths, c, fold_rig_input(&rig)).code, FOLD_OK);
@@ -321,7 +323,7 @@ static void expect_input_kept(const struct fold_registry *registry, const struct
                              .got = got,
                              .second = second,
                              .other = other};
-  struct fold_request request = {.op = c->op, .rows = c->rows, .cols = c->cols, .poison = 0xa5};
+  struct fold_request request = {.rows = c->rows, .cols = c->cols, .poison = 0xa5};
   cr_assert_eq(fold_rig_hash(&rig, &trial.input_hash).code, FOLD_OK);
   trial.input_hash_after = trial.input_hash;
   cr_assert_eq(fold_rig_run(&rig, subject, &request, got, &trial.traces).code, FOLD_OK);
@@ -348,7 +350,7 @@ Test(judge, every_judge_leaves_the_input_as_it_found_it) {
       struct fold_case c = {.name = "normal",
                             .file = "test",
                             .dtype = (enum fold_dtype)d,
-                            .op = FOLD_SUM,
+                            .problem = fold_rows_problem(FOLD_SUM),
                             .rows = shapes[i][0],
                             .cols = shapes[i][1]};
       c.source = (struct fold_source){fold_generator_find("normal"), c.dtype, 7, c.cols, 0};

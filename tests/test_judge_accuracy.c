@@ -76,7 +76,7 @@ Test(judge_accuracy, faithful_takes_the_zero_of_the_results_own_sign) {
       struct literal l;
       struct fold_subject subject = plant(got, NULL, FOLD_PLAIN, FOLD_CLAIM(FOLD_FAITHFUL));
       CASE(&l, 0x1p-100f, (float)sign * rows[i].term);
-      l.c.op = FOLD_PROD;
+      l.c.problem = fold_rows_problem(FOLD_PROD);
       struct tally t = judge(&subject, &l.cases);
       cr_expect_eq(verdict_of(&t, FOLD_FAITHFUL), rows[i].faithful ? FOLD_HELD : FOLD_REFUTED, "row %zu, %a: %s", i,
                    (double)got, t.last[FOLD_FAITHFUL].reason);
@@ -93,7 +93,7 @@ Test(judge_accuracy, bounded_takes_the_sign_of_a_product_alone) {
         const float size = products[i][0] * products[i][1];
         struct fold_subject subject = plant(got < 0 ? -size : size, NULL, FOLD_PLAIN, FOLD_CLAIM(FOLD_BOUNDED));
         CASE(&l, products[i][0], sign < 0 ? -products[i][1] : products[i][1]);
-        l.c.op = FOLD_PROD;
+        l.c.problem = fold_rows_problem(FOLD_PROD);
         struct tally t = judge(&subject, &l.cases);
         cr_expect_eq(verdict_of(&t, FOLD_BOUNDED), got == sign ? FOLD_HELD : FOLD_REFUTED, "%zu, %d for %d: %s", i, got,
                      sign, t.last[FOLD_BOUNDED].reason);
@@ -200,8 +200,14 @@ static struct fold_finding judge_many(enum fold_dtype dtype, size_t n, double te
   struct fold_subject subject = plant(0, NULL, FOLD_PLAIN, FOLD_CLAIM(FOLD_BOUNDED));
   uint64_t *bits = malloc(n * sizeof *bits);
   for (size_t i = 0; i < n; i++) bits[i] = fold_bits_from_double(dtype, term);
-  struct fold_case c = {
-      .name = "many", .file = "many", .dtype = dtype, .rows = 1, .cols = n, .literal = bits, .where = "test"};
+  struct fold_case c = {.name = "many",
+                        .file = "many",
+                        .dtype = dtype,
+                        .problem = fold_rows_problem(FOLD_SUM),
+                        .rows = 1,
+                        .cols = n,
+                        .literal = bits,
+                        .where = "test"};
   struct fold_cases cases = {.at = &c, .n = 1};
   subject.width = (unsigned)fold_bits_from_double(dtype, got);
   struct tally t = judge(&subject, &cases);
@@ -267,8 +273,14 @@ Test(judge_accuracy, bounded_says_how_many_rows_have_no_bound) {
       bits[r * COLS] = fold_f32_bits(2);
       bits[r * COLS + 7] = r == judged ? 0 : fold_f32_bits(0x1p-30f);
     }
-    struct fold_case c = {
-        .name = "rows", .file = "rows", .dtype = FOLD_F32, .rows = 3, .cols = COLS, .literal = bits, .where = "test"};
+    struct fold_case c = {.name = "rows",
+                          .file = "rows",
+                          .dtype = FOLD_F32,
+                          .problem = fold_rows_problem(FOLD_SUM),
+                          .rows = 3,
+                          .cols = COLS,
+                          .literal = bits,
+                          .where = "test"};
     struct fold_cases cases = {.at = &c, .n = 1};
     for (int wrong = 0; wrong < 2; wrong++) {
       struct fold_subject subject = plant(wrong ? 4 : 2, "host/sequential", FOLD_KAHAN, FOLD_CLAIM(FOLD_COMPENSATED));
@@ -304,7 +316,7 @@ Test(judge_accuracy, bounded_knows_what_the_order_makes_of_a_product) {
     struct literal l;
     struct fold_subject subject = plant(rows[i].got, rows[i].order, FOLD_PLAIN, FOLD_CLAIM(FOLD_BOUNDED));
     literal_case(&l, 4, rows[i].terms);
-    l.c.op = FOLD_PROD;
+    l.c.problem = fold_rows_problem(FOLD_PROD);
     struct tally t = judge(&subject, &l.cases);
     cr_expect_eq(verdict_of(&t, FOLD_BOUNDED), rows[i].verdict, "row %zu: %s", i, t.last[FOLD_BOUNDED].reason);
   }
@@ -321,7 +333,7 @@ Test(judge_accuracy, a_truth_that_fails_breaks_each_claim_and_is_told) {
   size_t n;
   CASE(&l, 1, 1);
   l.c.rows = 2, l.c.cols = 1;
-  cr_assert_eq(fold_rig_open(&rig, FOLD_HOST, FOLD_F32, 2, 2).code, FOLD_OK);
+  cr_assert_eq(fold_rig_open_rows(&rig, FOLD_HOST, FOLD_SUM, FOLD_F32, 2, 2).code, FOLD_OK);
   memcpy(fold_rig_input(&rig), got, sizeof got);
   struct fold_problem unheard_of = *fold_problem(FOLD_ROWS_SUM);
   unheard_of.op = FOLD_OPS;
@@ -360,6 +372,7 @@ Test(judge_accuracy, a_weighing_begins_with_nothing_known) {
   struct fold_weighing w;
   memset(&w, 0x5a, sizeof w);
   fold_weighing_init(&w);
-  cr_expect(w.running == NULL && w.truth == NULL && w.height == 0 && isnan(w.ulps) && isnan(w.backward) && isnan(w.fraction));
+  cr_expect(w.running == NULL && w.truth == NULL && w.height == 0 && isnan(w.ulps) && isnan(w.backward) &&
+            isnan(w.fraction));
   fold_weighing_free(&w);
 }

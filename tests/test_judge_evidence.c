@@ -13,13 +13,13 @@
 static fold_status spoil(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
   fold_bits_store(call->dtype, call->out, 0, fold_f32_bits(6));
-  fold_bits_store(call->dtype, (void *)(uintptr_t)call->in, 1, fold_f32_bits(100));
+  fold_bits_store(call->dtype, (void *)(uintptr_t)call->in[0], 1, fold_f32_bits(100));
   return fold_ok();
 }
 static fold_status add_three(const struct fold_subject *subject, const struct fold_call *call) {
   double sum = 0;
   (void)subject;
-  for (size_t i = 0; i < 3; i++) sum += fold_bits_to_double(FOLD_F32, fold_bits_load(FOLD_F32, call->in, i));
+  for (size_t i = 0; i < 3; i++) sum += fold_bits_to_double(FOLD_F32, fold_bits_load(FOLD_F32, call->in[0], i));
   fold_bits_store(FOLD_F32, call->out, 0, fold_bits_from_double(FOLD_F32, sum));
   return fold_ok();
 }
@@ -69,13 +69,13 @@ static fold_status spoil_five(const struct fold_subject *subject, const struct f
   (void)subject;
   for (size_t r = 0; r < call->rows; r++)
     if (call->rows != 5 || r != 1) fold_bits_store(FOLD_F32, call->out, r, fold_f32_bits(6));
-  if (call->rows == 5 && fives++ % 2) fold_bits_store(FOLD_F32, (void *)(uintptr_t)call->in, 1, fold_f32_bits(100));
+  if (call->rows == 5 && fives++ % 2) fold_bits_store(FOLD_F32, (void *)(uintptr_t)call->in[0], 1, fold_f32_bits(100));
   return fold_ok();
 }
 static fold_status add_threes(const struct fold_subject *subject, const struct fold_call *call) {
   struct fold_call row = *call;
   for (size_t r = 0; r < call->rows; r++) {
-    row.in = (const float *)call->in + r * 3;
+    row.in[0] = (const float *)call->in[0] + r * 3;
     row.out = (float *)call->out + r;
     FOLD_TRY(add_three(subject, &row));
   }
@@ -102,7 +102,7 @@ Test(judge_evidence, who_comes_after_a_subject_that_spoilt_the_batch_is_not_blam
 /* In any run, after a batch whose rig was closed for that too, a write is a fault that is handled, and not the end. */
 static fold_status spoil_each(const struct fold_subject *subject, const struct fold_call *call) {
   FOLD_TRY(add_threes(subject, call));
-  fold_bits_store(FOLD_F32, (void *)(uintptr_t)call->in, 1, fold_f32_bits(100));
+  fold_bits_store(FOLD_F32, (void *)(uintptr_t)call->in[0], 1, fold_f32_bits(100));
   return fold_ok();
 }
 
@@ -121,7 +121,7 @@ Test(judge_evidence, the_first_stray_of_the_subject_is_reported) {
   size_t n;
   struct fold_subject subject = plant(0, NULL, FOLD_PLAIN, 0), twin = subject;
   subject.engine = FOLD_CUDA; /* of which no more runs are made */
-  const struct fold_case c = {.name = "c", .rows = 1, .cols = 1};
+  const struct fold_case c = {.problem = fold_rows_problem(FOLD_SUM), .name = "c", .rows = 1, .cols = 1};
   const struct fold_logged twins = {&twin, FOLD_CLAIMS, {.out_of_bounds = true, .bounds_at = -8}},
                            first = {&subject,
                                     FOLD_CLAIMS,
@@ -208,7 +208,7 @@ static fold_status add_rows(const struct fold_subject *subject, const struct fol
   (void)subject;
   for (size_t r = 0; r < call->rows; r++) {
     float sum = 0;
-    for (size_t i = 0; i < call->cols; i++) sum += ((const float *)call->in)[r * call->cols + i];
+    for (size_t i = 0; i < call->cols; i++) sum += ((const float *)call->in[0])[r * call->cols + i];
     ((float *)call->out)[r] = sum;
   }
   return fold_ok();
@@ -334,7 +334,7 @@ Test(judge_evidence, a_product_is_weighed_by_each_subjects_own_order) {
   subjects[2].name = "loses bits too";
   for (size_t i = 0; i < 3; i++) subjects[i].ops = 1u << FOLD_PROD;
   literal_case(&l, 4, terms);
-  l.c.op = FOLD_PROD;
+  l.c.problem = fold_rows_problem(FOLD_PROD);
   cr_assert_eq(tally_verify(&registry, "loses bits", false, &l.cases, &first).code, FOLD_OK);
   cr_assert_eq(tally_verify(&registry, NULL, false, &l.cases, &t).code, FOLD_OK);
   cr_expect(first.count[FOLD_BOUNDED][FOLD_HELD] == 1, "%s", first.last[FOLD_BOUNDED].reason);
@@ -389,7 +389,7 @@ Test(judge_evidence, the_error_of_a_sum_is_measured_against_its_terms) {
       subject.most_ulps = 1e30;
       if (claims[k] == FOLD_BOUNDED && rows[i].op == FOLD_MAX) continue; /* it has no bound */
       literal_case(&l, 3, rows[i].terms);
-      l.c.op = rows[i].op;
+      l.c.problem = fold_rows_problem(rows[i].op);
       const double got = judge(&subject, &l.cases).last[claims[k]].backward, want = rows[i].backward;
       cr_expect(isnan(want) ? isnan(got) : fabs(got - want) <= want * 0x1p-51, "row %zu, claim %zu: %a, not %a", i, k,
                 got, want);
@@ -438,7 +438,7 @@ static fold_status look_at_batch(const struct fold_subject *subject, const struc
   if (batch.odd < 5) fold_bits_store(call->dtype, call->out, batch.odd, fold_f32_bits(1));
   if (batch.fails) return fold_error(FOLD_ENVIRONMENT, "only one row at a time");
   for (size_t i = 0; i < 5 * n; i++) {
-    const uint64_t got = fold_bits_load(call->dtype, call->in, i);
+    const uint64_t got = fold_bits_load(call->dtype, call->in[0], i);
     if (i / n < 2)
       batch.wrong += fold_bits_class(call->dtype, got) != (i / n ? FOLD_NAN : FOLD_INFINITE);
     else

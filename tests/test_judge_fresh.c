@@ -13,7 +13,8 @@ static const float results[ROWS] = {1, 2, 3};
 /* The verdict where that process's record of this subject and case holds `more`, beside results of that hash. */
 static struct fold_finding judge(uint64_t hash, const char *subject, const char *more, struct fold_traces traces) {
   static const struct fold_subject s = {.name = "s", .engine = FOLD_HOST};
-  struct fold_case c = {.name = "c", .dtype = FOLD_F32, .op = FOLD_SUM, .rows = ROWS, .cols = 1};
+  struct fold_case c = {
+      .name = "c", .dtype = FOLD_F32, .problem = fold_rows_problem(FOLD_SUM), .rows = ROWS, .cols = 1};
   struct fold_trial trial = {.subject = &s, .c = &c, .got = results, .traces = traces};
   struct fold_finding finding;
   struct fold_fresh *fresh;

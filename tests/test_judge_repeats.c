@@ -105,7 +105,7 @@ static fold_status spoil_and_fail(const struct fold_subject *subject, const stru
   if (++seen.runs == fails_at) return fold_error(FOLD_ENVIRONMENT, "on strike");
   (void)subject;
   memset(call->out, 0, call->rows * sizeof(float));
-  fold_bits_store(call->dtype, (void *)(uintptr_t)call->in, 0, fold_f32_bits(100));
+  fold_bits_store(call->dtype, (void *)(uintptr_t)call->in[0], 0, fold_f32_bits(100));
   return fold_ok();
 }
 

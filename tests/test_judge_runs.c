@@ -24,7 +24,7 @@ static fold_status sum_integers(const struct fold_subject *subject, const struct
   if (seen.runs < 4000) {
     seen.rows[seen.runs] = call->rows;
     seen.cols[seen.runs] = call->cols;
-    seen.in[seen.runs] = call->in;
+    seen.in[seen.runs] = call->in[0];
     seen.threads[seen.runs] = call->launch.threads;
   }
   if (++seen.runs == seen.fails_at) return fold_error(FOLD_ENVIRONMENT, "on strike in run %u", seen.fails_at);
@@ -32,7 +32,7 @@ static fold_status sum_integers(const struct fold_subject *subject, const struct
     double sum = 0;
     for (size_t c = 0; c < call->cols; c++)
       if (c != seen.deaf_to || c == 0)
-        sum += fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, r * call->cols + c));
+        sum += fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in[0], r * call->cols + c));
     fold_bits_store(
         call->dtype, call->out, r,
         fold_bits_from_double(call->dtype, sum + (call->cols == seen.one_more_at) + (seen.runs == seen.lies_in)));
@@ -206,7 +206,7 @@ Test(judge_runs, a_sum_of_shards_is_held_against_the_rows) {
 /* Of the row's terms, which are their places: how many stay, and how many have the neighbour that they had. */
 static unsigned least_stay, least_together;
 static fold_status look_at_order(const struct fold_subject *subject, const struct fold_call *call) {
-  const float *in = call->in;
+  const float *in = call->in[0];
   unsigned stay = 0, together = 0;
   for (size_t i = 0; i < call->cols; i++) {
     stay += in[i] == (float)i;
@@ -228,7 +228,8 @@ Test(judge_runs, a_shuffled_row_is_shuffled) {
                                  .claims = FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT),
                                  .run = look_at_order};
   struct fold_registry registry = {&subject, 1};
-  struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = N};
+  struct fold_case c = {
+      .name = name, .file = name, .dtype = FOLD_F32, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = N};
   struct fold_cases cases = {&c, 1, 1};
   struct tally t;
   for (size_t i = 0; i < N; i++) bits[i] = fold_f32_bits((float)i);
@@ -271,7 +272,8 @@ Test(judge_runs, the_row_that_was_not_written_is_named) {
                                  .run = leave_out};
   struct fold_registry registry = {&subject, 1};
   uint64_t bits[ROWS];
-  struct fold_case c = {.name = "c", .file = "c", .dtype = FOLD_F32, .op = FOLD_SUM, .rows = ROWS, .cols = 1};
+  struct fold_case c = {
+      .name = "c", .file = "c", .dtype = FOLD_F32, .problem = fold_rows_problem(FOLD_SUM), .rows = ROWS, .cols = 1};
   struct fold_cases cases = {&c, 1, 1};
   for (int i = 0; i < ROWS; i++) bits[i] = fold_f32_bits(terms[i]);
   c.literal = bits;
@@ -322,7 +324,8 @@ Test(judge_runs, the_scratch_is_moved_by_itself) {
                                  .scratch = ask_for_some,
                                  .run = look_at_scratch};
   struct fold_registry registry = {&subject, 1};
-  struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = 3};
+  struct fold_case c = {
+      .name = name, .file = name, .dtype = FOLD_F32, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = 3};
   struct fold_cases cases = {&c, 1, 1};
   struct tally t;
   c.literal = bits;
@@ -340,13 +343,13 @@ static struct {
 } cache;
 static fold_status keep(const struct fold_subject *subject, const struct fold_call *call) {
   const size_t nbytes = call->rows * sizeof(float);
-  bool known = cache.in == call->in && cache.rows == call->rows && cache.cols == call->cols;
+  bool known = cache.in == call->in[0] && cache.rows == call->rows && cache.cols == call->cols;
   fold_status status = known ? fold_ok() : sum_integers(subject, call);
   if (known)
     memcpy(call->out, cache.out, nbytes);
   else
     memcpy(cache.out, call->out, nbytes);
-  cache.in = call->in, cache.rows = call->rows, cache.cols = call->cols;
+  cache.in = call->in[0], cache.rows = call->rows, cache.cols = call->cols;
   return status;
 }
 
@@ -398,7 +401,7 @@ Test(judge_runs, a_judge_leaves_no_room_behind) {
 /* Looks at a byte past the input or before it, and computes as if it had not. */
 static ptrdiff_t looks_at;
 static fold_status look_aside(const struct fold_subject *subject, const struct fold_call *call) {
-  const unsigned char *in = call->in;
+  const unsigned char *in = call->in[0];
   size_t n = call->rows * call->cols * fold_dtype_size(call->dtype);
   volatile unsigned char byte = looks_at < 0 ? in[looks_at] : in[n + (size_t)looks_at];
   (void)byte;
@@ -415,7 +418,8 @@ Test(judge_runs, a_read_beside_the_input_is_seen_by_its_own_claim_alone) {
                                  .claims = FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS),
                                  .run = look_aside};
   struct fold_registry registry = {&subject, 1};
-  struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = 3};
+  struct fold_case c = {
+      .name = name, .file = name, .dtype = FOLD_F32, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = 3};
   struct fold_cases cases = {&c, 1, 1};
   c.literal = bits;
   c.where = "test";

@@ -55,11 +55,11 @@ Test(judge_table, claims_are_judged_in_the_order_that_their_rows_ask_for) {
 static void add_of(struct fold_table *table, enum fold_dtype dtype, enum fold_claim_id claim, bool promised,
                    enum fold_verdict verdict, double backward) {
   size_t n;
-  const struct fold_case c = {.name = "a case", .dtype = dtype};
+  const struct fold_case c = {.name = "a case", .dtype = dtype, .problem = fold_rows_problem(FOLD_SUM)};
   struct fold_judgement j = {
       .subject = table->registry->subjects, .c = &c, .claim = &fold_claims(&n)[claim], .promised = promised};
-  j.finding = (struct fold_finding){
-      .verdict = verdict, .ulps = 1e15, .backward = backward, .fraction = 1, .reason = "why"};
+  j.finding =
+      (struct fold_finding){.verdict = verdict, .ulps = 1e15, .backward = backward, .fraction = 1, .reason = "why"};
   fold_table_add(table, &j);
 }
 static void add(struct fold_table *table, enum fold_claim_id claim, bool promised, enum fold_verdict verdict,
@@ -85,9 +85,10 @@ Test(judge_table, the_worst_error_stands_with_its_dtype) {
     enum fold_dtype dtype;
     double backward;
     const char *prints;
-  } rows[] = {{FOLD_F64, NAN, "      -\n"},       {FOLD_F64, 0, "     0 f64\n"},    {FOLD_BF16, 0.9754, " 0.975 bf16\n"},
-              {FOLD_F32, 0.5, " 0.975 bf16\n"},  {FOLD_F32, 1.82, " 1.82 f32\n"},  {FOLD_F64, NAN, " 1.82 f32\n"},
-              {FOLD_E5M2, 123.4, " 123 e5m2\n"}, {FOLD_F16, 1e7, " 1.0e+07 f16\n"}, {FOLD_F32, INFINITY, " inf f32\n"}};
+  } rows[] = {
+      {FOLD_F64, NAN, "      -\n"},      {FOLD_F64, 0, "     0 f64\n"},     {FOLD_BF16, 0.9754, " 0.975 bf16\n"},
+      {FOLD_F32, 0.5, " 0.975 bf16\n"},  {FOLD_F32, 1.82, " 1.82 f32\n"},   {FOLD_F64, NAN, " 1.82 f32\n"},
+      {FOLD_E5M2, 123.4, " 123 e5m2\n"}, {FOLD_F16, 1e7, " 1.0e+07 f16\n"}, {FOLD_F32, INFINITY, " inf f32\n"}};
   cr_assert_eq(fold_table_open(&table, &registry).code, FOLD_OK);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     add_of(&table, rows[i].dtype, FOLD_BOUNDED, true, FOLD_HELD, rows[i].backward);
@@ -139,7 +140,7 @@ Test(judge_table, what_refutes_a_peer_counts_unless_it_is_known) {
   add(&table, FOLD_RUN_TO_RUN, true, FOLD_BROKEN, NAN);
   fold_table_total(&table, false, total, &known);
   cr_expect(known == 0 && total[FOLD_REFUTED] == 2 && total[FOLD_BROKEN] == 1, "whoever made it");
-  struct fold_case c = {.name = "a case"};
+  struct fold_case c = {.problem = fold_rows_problem(FOLD_SUM), .name = "a case"};
   struct fold_judgement j = {.subject = subjects,
                              .c = &c,
                              .claim = &fold_claims(&n)[FOLD_RUN_TO_RUN],
@@ -157,11 +158,12 @@ Test(judge_table, what_refutes_a_peer_counts_unless_it_is_known) {
 
 static void add_telling(struct fold_table *table, size_t subject, enum fold_claim_id claim, enum fold_telling telling) {
   size_t n;
-  struct fold_judgement j = {.subject = &table->registry->subjects[subject],
-                             .subject_index = subject,
-                             .claim = &fold_claims(&n)[claim],
-                             .promised = true,
-                             .finding = {.verdict = FOLD_HELD, .ulps = NAN, .backward = NAN, .fraction = NAN, .telling = telling}};
+  struct fold_judgement j = {
+      .subject = &table->registry->subjects[subject],
+      .subject_index = subject,
+      .claim = &fold_claims(&n)[claim],
+      .promised = true,
+      .finding = {.verdict = FOLD_HELD, .ulps = NAN, .backward = NAN, .fraction = NAN, .telling = telling}};
   fold_table_add(table, &j);
 }
 
@@ -195,9 +197,9 @@ Test(judge_table, a_promise_that_no_input_could_tell_is_named) {
   cr_expect_eq(fold_table_untold(&table), 13);
   text = close_line(&table, false);
   cr_expect(strstr(text, "       1              -\n    order-insensitive inputs only\n"), "%s", text);
-  cr_expect(
-      strstr(text, "\n13 claims about order held on order-insensitive inputs only: ") && strstr(text, " (--strict refuses that)\n"),
-      "%s", text);
+  cr_expect(strstr(text, "\n13 claims about order held on order-insensitive inputs only: ") &&
+                strstr(text, " (--strict refuses that)\n"),
+            "%s", text);
   cr_expect(strstr(text, "\n  and 9 more subjects\n"), "%s", text);
   free(text);
   text = close_line(&table, true);

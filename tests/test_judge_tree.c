@@ -26,8 +26,8 @@ static float sum(const float *x, const float *y, size_t n, enum way how) {
 static fold_status add(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
   for (size_t r = 0; r < call->rows; r++) {
-    const float *x = (const float *)call->in + r * call->cols,
-                *y = call->other ? (const float *)call->other + r * call->cols : NULL;
+    const float *x = (const float *)call->in[0] + r * call->cols,
+                *y = call->in[1] ? (const float *)call->in[1] + r * call->cols : NULL;
     const bool back = (way == BY_PLACE && r % 2) || (way == BY_BATCH && call->rows > 8);
     ((float *)call->out)[r] = sum(x, y, call->cols, way < BY_PLACE ? way : back ? BACKWARD : FORWARD);
   }
@@ -42,8 +42,7 @@ static struct fold_finding judge(enum way how, const char *order, enum fold_prob
                                        .order = order,
                                        .accumulator = accumulator,
                                        .run = add};
-  const struct fold_case c = {
-      .dtype = FOLD_F32, .op = FOLD_SUM, .problem = fold_problem(problem), .rows = 1, .cols = cols};
+  const struct fold_case c = {.dtype = FOLD_F32, .problem = fold_problem(problem), .rows = 1, .cols = cols};
   struct fold_trial trial = {.subject = &subject, .c = &c};
   struct fold_finding finding = {0};
   way = how;

@@ -27,7 +27,7 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
   (void)subject;
   memset(call->out, 0, call->rows * sizeof(float));
   if (++runs != late_run) return fold_ok();
-  if (writes_input) *(float *)(uintptr_t)call->in = 1;
+  if (writes_input) *(float *)(uintptr_t)call->in[0] = 1;
   void *to = writes_input ? NULL : to_scratch ? call->scratch : call->out;
   if (pthread_create(&thread, NULL, write_late, to) == 0) pthread_detach(thread);
   return fold_ok();
@@ -45,11 +45,11 @@ static const struct fold_subject guest = {
 static struct fold_traces run_to(unsigned which) {
   struct fold_rig rig;
   struct fold_traces traces;
-  struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5};
+  struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0xa5};
   float got[ROWS];
   runs = 0;
   late_run = which;
-  cr_assert_eq(fold_rig_open(&rig, FOLD_HOST, FOLD_F32, ROWS * COLS, ROWS).code, FOLD_OK);
+  cr_assert_eq(fold_rig_open_rows(&rig, FOLD_HOST, FOLD_SUM, FOLD_F32, ROWS * COLS, ROWS).code, FOLD_OK);
   memset(fold_rig_input(&rig), 0, sizeof(float) * ROWS * COLS);
   cr_assert_eq(fold_rig_load(&rig).code, FOLD_OK);
   for (unsigned k = 1; k <= which; k++) {

@@ -99,10 +99,10 @@ Test(memory, of_oracles_and_bounds) {
 /* Every replay that there is of the order. */
 static fold_status replay_all(const struct question *q, void *out) {
   struct fold_call call = {.dtype = q->dtype,
-                           .op = q->op,
+                           .problem = fold_rows_problem(q->op),
                            .rows = q->shape.rows,
                            .cols = q->shape.cols,
-                           .in = q->in,
+                           .in = {q->in},
                            .out = out,
                            .launch = {.threads = q->shape.threads}};
   FOLD_TRY(fold_order_replay(q->order, &call));
@@ -164,7 +164,7 @@ static fold_status sum_integers(const struct fold_subject *subject, const struct
   for (size_t r = 0; r + sums.leaves_one_out < call->rows; r++) {
     double sum = sums.lies_from && sums.runs >= sums.lies_from;
     for (size_t c = 0; c < call->cols; c++)
-      sum += fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, r * call->cols + c));
+      sum += fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in[0], r * call->cols + c));
     fold_bits_store(call->dtype, call->out, r, fold_bits_from_double(call->dtype, sum));
   }
   return fold_ok();
@@ -198,7 +198,7 @@ static fold_status judge_case(void *context) {
                         .file = name,
                         .where = about,
                         .dtype = FOLD_F32,
-                        .op = FOLD_SUM,
+                        .problem = fold_rows_problem(FOLD_SUM),
                         .rows = of->rows,
                         .cols = of->cols};
   size_t n_claims;
@@ -238,15 +238,16 @@ static fold_status open_truths(void *context) {
 
 Test(memory, of_truths) {
   static char six[] = "6";
-  struct fold_case c = {.dtype = FOLD_F32, .op = FOLD_SUM, .rows = 3, .cols = 1};
+  struct fold_case c = {.dtype = FOLD_F32, .problem = fold_rows_problem(FOLD_SUM), .rows = 3, .cols = 1};
   cr_expect_eq(starve_through("truths", open_truths, &c), 3);
-  struct fold_case one = {.name = "c", .dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = 3, .expect = six};
+  struct fold_case one = {
+      .name = "c", .dtype = FOLD_F32, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = 3, .expect = six};
   cr_expect_geq(starve_through("a truth that is stated", open_truths, &one), 3);
 }
 
 static fold_status refute_row(void *context) {
   static const float in[3] = {1, 2, 3}, got = 7;
-  static const struct fold_case c = {.dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = 3};
+  const struct fold_case c = {.dtype = FOLD_F32, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = 3};
   struct fold_truths truths;
   FOLD_TRY(fold_truths_open(&truths, &c, in));
   const struct fold_evidence e = {.subject = context, .truths = &truths, .results = &got};

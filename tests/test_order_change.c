@@ -37,19 +37,18 @@ static float add_row(const float *x, const float *y, size_t n, size_t step, size
 }
 
 static fold_status add(const struct fold_subject *subject, const struct fold_call *call) {
-  const size_t row_step = call->col_stride ? call->row_stride : call->cols,
-               step = call->col_stride ? call->col_stride : 1;
+  const size_t row_step = fold_call_stride(call, FOLD_M), step = fold_call_stride(call, FOLD_K);
   (void)subject;
   seen.cols = call->cols;
-  seen.first = (uintptr_t)call->in % 256 / sizeof(float);
-  const float *last = (const float *)call->in + (call->rows - 1) * row_step + (call->cols - 1) * step;
-  seen.behind = last[1], seen.last = *last, seen.second = ((const float *)call->in)[1];
+  seen.first = (uintptr_t)call->in[0] % 256 / sizeof(float);
+  const float *last = (const float *)call->in[0] + (call->rows - 1) * row_step + (call->cols - 1) * step;
+  seen.behind = last[1], seen.last = *last, seen.second = ((const float *)call->in[0])[1];
   seen.threads = call->launch.threads;
   seen.out = (uintptr_t)call->out % 256 / sizeof(float), seen.held_nan = isnan(*(const float *)call->out);
   seen.at_end = (uintptr_t)(last + 1) % 4096 == 0;
   for (size_t r = 0; r < call->rows; r++) {
-    const float *x = (const float *)call->in + r * row_step,
-                *y = call->other ? (const float *)call->other + r * row_step : NULL;
+    const float *x = (const float *)call->in[0] + r * row_step,
+                *y = call->in[1] ? (const float *)call->in[1] + r * row_step : NULL;
     ((float *)call->out)[r] = add_row(x, y, call->cols, step, r, call->rows > 8);
   }
   return fold_ok();
@@ -64,12 +63,11 @@ static struct fold_order_change explain_as(enum way way, size_t n, struct fold_o
                                        .strides = true,
                                        .run = add,
                                        .unknown = unknown};
-  const struct fold_case c = {.dtype = FOLD_F32, .op = FOLD_SUM, .problem = fold_problem(problem)};
+  const struct fold_case c = {.dtype = FOLD_F32, .problem = fold_problem(problem)};
   static const size_t one_each[FOLD_INPUTS] = {1, 1};
   struct fold_rig rig;
   struct fold_order_change change;
-  cr_assert_eq(fold_rig_open_inputs(&rig, FOLD_HOST, FOLD_F32, one_each, c.problem->inputs, 1).code, FOLD_OK);
-  rig.problem = c.problem;
+  cr_assert_eq(fold_rig_open(&rig, FOLD_HOST, c.problem, FOLD_F32, one_each, 1).code, FOLD_OK);
   const struct fold_trial trial = {.subject = &subject, .c = &c, .rig = &rig};
   const struct fold_order_sides sides = {.n = n, .side = {a, b}};
   seen.way = way;

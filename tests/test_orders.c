@@ -25,7 +25,8 @@ static const size_t few_terms = 4097, more_terms = 65537;
 static uint64_t replay_bits(const struct fold_order *order, enum fold_dtype dtype, enum fold_op op, const void *in,
                             size_t n, unsigned threads, bool wide) {
   uint64_t out = 0x5a5a5a5a5a5a5a5au;
-  struct fold_call call = {.dtype = dtype, .op = op, .rows = 1, .cols = n, .in = in, .out = &out};
+  struct fold_call call = {
+      .dtype = dtype, .problem = fold_rows_problem(op), .rows = 1, .cols = n, .in = {in}, .out = &out};
   call.launch.threads = threads;
   fold_status status = wide ? fold_order_replay_wide(order, &call) : fold_order_replay(order, &call);
   cr_assert(status.code == FOLD_OK, "%s", status.text);
@@ -137,7 +138,8 @@ Test(orders, shapes_that_no_kernel_has_are_refused) {
       {"i", "", FOLD_ORDER_NUMPY, 0, 0, 0}};
   float in[4] = {1, 2, 3, 4}, out;
   for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
-    struct fold_call call = {.dtype = FOLD_F32, .rows = 1, .cols = 4, .in = in, .out = &out};
+    struct fold_call call = {
+        .dtype = FOLD_F32, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = 4, .in = {in}, .out = &out};
     cr_expect(fold_order_replay(shapes + k, &call).code == FOLD_UNSUPPORTED, "%s", shapes[k].name);
   }
 }
@@ -287,7 +289,8 @@ static void threads_agree(const struct fold_order *order, enum fold_dtype dtype,
   static const unsigned threads[] = {1, 2, 3, 5, 0};
   uint64_t out[5][8] = {{0}};
   for (size_t t = 0; t < 5; t++) {
-    struct fold_call call = {.dtype = dtype, .op = op, .rows = rows, .cols = cols, .in = in, .out = out[t]};
+    struct fold_call call = {
+        .dtype = dtype, .problem = fold_rows_problem(op), .rows = rows, .cols = cols, .in = {in}, .out = out[t]};
     call.launch.threads = threads[t];
     cr_assert(fold_order_replay(order, &call).code == FOLD_OK);
     cr_expect(memcmp(out[0], out[t], sizeof out[0]) == 0, "%s %s %s %zux%zu: %u threads differ from one", order->name,

@@ -35,7 +35,8 @@ static void try_order(const struct fold_order *order, enum fold_dtype dtype, con
   struct fold_outcomes may;
   uint64_t got = 0;
   mpfr_t error, limit;
-  struct fold_call call = {.dtype = dtype, .op = FOLD_PROD, .rows = 1, .cols = n, .in = in, .out = &got};
+  struct fold_call call = {
+      .dtype = dtype, .problem = fold_rows_problem(FOLD_PROD), .rows = 1, .cols = n, .in = {in}, .out = &got};
   mpfr_inits2(256, error, limit, (mpfr_ptr)0);
   cr_assert_eq(fold_order_running_product(order, dtype, in, n, &running).code, FOLD_OK);
   cr_assert_eq(fold_order_replay(order, &call).code, FOLD_OK);

@@ -25,11 +25,10 @@ struct subject {
 static struct fold_call call_of(const struct subject *s, size_t rows, void *out) {
   const struct fold_summer *m = &s->summer;
   return (struct fold_call){.dtype = m->dtype,
-                            .op = FOLD_SUM,
+                            .problem = m->factors > 1 ? fold_problem(FOLD_DOT) : fold_rows_problem(FOLD_SUM),
                             .rows = rows,
                             .cols = m->n,
-                            .in = m->in[0],
-                            .other = m->factors > 1 ? m->in[1] : NULL,
+                            .in = {m->in[0], m->factors > 1 ? m->in[1] : NULL},
                             .out = out,
                             .launch = {.threads = 1}};
 }

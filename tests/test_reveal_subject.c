@@ -13,7 +13,7 @@ static fold_status add(const struct fold_subject *subject, const struct fold_cal
   runs++;
   for (size_t r = 0; r < call->rows; r++) {
     float sum = 0;
-    for (size_t i = 0; i < call->cols; i++) sum += ((const float *)call->in)[r * call->cols + i];
+    for (size_t i = 0; i < call->cols; i++) sum += ((const float *)call->in[0])[r * call->cols + i];
     if (!leaves_from || runs < leaves_from || r + 1 < call->rows) ((float *)call->out)[r] = sum;
   }
   return fold_ok();

@@ -54,7 +54,7 @@ static void take_signal(void) {
 }
 
 static fold_status run(const struct fold_subject *subject, const struct fold_call *call) {
-  float *out = call->out, *in = (float *)(uintptr_t)call->in;
+  float *out = call->out, *in = (float *)(uintptr_t)call->in[0];
   size_t last = subject->width == LAST_UNWRITTEN ? call->rows - 1 : call->rows, n = call->rows * call->cols;
   for (size_t r = 0; r < last && subject->width != NOTHING; r++) {
     out[r] = 0;
@@ -87,7 +87,7 @@ static struct fold_subject subject_of(unsigned what) {
 enum { ROWS = 3, COLS = 5 };
 
 static void open_rig(struct fold_rig *rig) {
-  fold_status status = fold_rig_open(rig, FOLD_HOST, FOLD_F32, ROWS * COLS, ROWS);
+  fold_status status = fold_rig_open_rows(rig, FOLD_HOST, FOLD_SUM, FOLD_F32, ROWS * COLS, ROWS);
   cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
   for (size_t i = 0; i < ROWS * COLS; i++) ((float *)fold_rig_input(rig))[i] = (float)(i + 1);
   cr_assert_eq(fold_rig_load(rig).code, FOLD_OK);
@@ -96,7 +96,7 @@ static void open_rig(struct fold_rig *rig) {
 static fold_status run_as(struct fold_rig *rig, unsigned what, unsigned char poison, float got[ROWS],
                           struct fold_traces *traces) {
   struct fold_subject subject = subject_of(what);
-  struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = poison};
+  struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = poison};
   return fold_rig_run(rig, &subject, &request, got, traces);
 }
 
@@ -170,8 +170,7 @@ Test(rig, a_touch_of_a_closed_page_is_noted_and_placed) {
   open_rig(&rig);
   for (size_t i = 0; i < 2 * sizeof touches / sizeof *touches; i++) {
     struct fold_subject subject = subject_of(touches[i / 2].what), right = subject_of(RIGHT);
-    struct fold_request request = {
-        .op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5, .placement = touches[i / 2].placement};
+    struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0xa5, .placement = touches[i / 2].placement};
     cr_expect_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
     cr_expect(traces.out_of_bounds && traces.bounds_of == touches[i / 2].of, "touch %zu", i);
     cr_expect_eq(traces.bounds_at, touches[i / 2].at, "touch %zu at %td", i, traces.bounds_at);
@@ -191,7 +190,7 @@ static void open_page(int number, siginfo_t *info, void *context) {
 Test(rig, a_subject_that_took_the_handler_in_its_first_run_is_watched_in_later_ones) {
   struct sigaction own = {.sa_sigaction = open_page, .sa_flags = SA_SIGINFO};
   struct fold_subject subject = subject_of(READ_AFTER);
-  struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5};
+  struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0xa5};
   struct fold_rig rig;
   struct fold_traces traces;
   float got[ROWS];
@@ -211,8 +210,7 @@ Test(rig, a_subject_that_takes_the_handler_in_each_run_leaves_it_changed) {
   static const char *const left[] = {"the handler of SIGSEGV", "the handler of SIGBUS"};
   for (size_t i = 0; i < 2; i++) {
     struct fold_subject subject = subject_of(TAKES_SIGNAL), right = subject_of(RIGHT);
-    struct fold_request request = {
-        .op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5, .placement = FOLD_AT_END};
+    struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0xa5, .placement = FOLD_AT_END};
     struct fold_rig rig;
     struct fold_traces traces;
     float got[ROWS];
@@ -235,7 +233,7 @@ Test(rig, a_write_to_the_input_is_noted_even_if_nothing_changed) {
   open_rig(&rig);
   for (enum fold_placement p = FOLD_PLACED; p <= FOLD_AT_END; p++) {
     struct fold_subject subject = subject_of(PUT_BACK);
-    struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5, .placement = p};
+    struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0xa5, .placement = p};
     cr_expect_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
     cr_expect(traces.wrote_input && !traces.out_of_bounds, "placement %d", (int)p);
     cr_expect_eq(traces.input_at, (ROWS * COLS - 1) * 4);
@@ -324,10 +322,12 @@ Test(rig, what_can_not_be_held_is_refused) {
   struct fold_rig rig;
   static const size_t lengths[] = {SIZE_MAX / 4, SIZE_MAX / 8 + 1, SIZE_MAX / 8 - 2 * FOLD_RIG_GUARD / 8 + 1};
   for (size_t i = 0; i < 3; i++) /* as many bytes, or with the zones, are few again */
-    cr_expect_eq(fold_rig_open(&rig, FOLD_HOST, FOLD_F64, lengths[i], 1).code, FOLD_NO_MEMORY, "length %zu", i);
-  cr_expect_eq(fold_rig_open(&rig, FOLD_HOST, FOLD_F64, (size_t)1 << 56, 1).code, FOLD_NO_MEMORY);
+    cr_expect_eq(fold_rig_open_rows(&rig, FOLD_HOST, FOLD_SUM, FOLD_F64, lengths[i], 1).code, FOLD_NO_MEMORY,
+                 "length %zu", i);
+  cr_expect_eq(fold_rig_open_rows(&rig, FOLD_HOST, FOLD_SUM, FOLD_F64, (size_t)1 << 56, 1).code, FOLD_NO_MEMORY);
   fold_rig_close(&rig);
-  cr_expect_eq(fold_rig_open(&rig, FOLD_HOST, FOLD_F32, 0, 0).code, FOLD_OK, "nothing at all can be held");
+  cr_expect_eq(fold_rig_open_rows(&rig, FOLD_HOST, FOLD_SUM, FOLD_F32, 0, 0).code, FOLD_OK,
+               "nothing at all can be held");
   fold_rig_close(&rig);
 }
 
@@ -386,7 +386,7 @@ Test(rig, a_rig_gives_the_handlers_of_faults_back) {
     signal(SIGSEGV, handle_segv);
     signal(SIGBUS, handle_bus);
     struct fold_subject taker = subject_of(runs[i]), next = subject_of(FAR_AWAY);
-    struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5};
+    struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0xa5};
     fold_rig_run(&rig, &taker, &request, got, &traces);
     signal(SIGSEGV, SIG_DFL);
     signal(SIGBUS, SIG_DFL);
@@ -403,7 +403,7 @@ Test(rig, a_rig_gives_the_handlers_of_faults_back) {
 Test(rig, other_threads_are_looked_at_now_and_then) {
   if (!openmp_keeps()) cr_skip("this OpenMP's threads keep nothing");
   struct fold_subject subject = subject_of(TURNS_A_THREAD);
-  struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5};
+  struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0xa5};
   struct fold_rig rig;
   struct fold_traces traces;
   float got[ROWS];
@@ -423,7 +423,7 @@ Test(rig, other_threads_are_looked_at_now_and_then) {
 
 /* A subject that has left another folder once does so in each run, and the harness itself needs its own between them. */
 Test(rig, folder_is_put_back_after_each_run_of_a_subject_that_leaves_another) {
-  struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5};
+  struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0xa5};
   struct fold_subject subject = subject_of(CHANGES_FOLDER);
   struct fold_rig rig;
   struct fold_traces traces;
@@ -442,7 +442,7 @@ Test(rig, folder_is_put_back_after_each_run_of_a_subject_that_leaves_another) {
 Test(rig, other_threads_are_put_right_for_the_next_subject) {
   if (!openmp_keeps()) cr_skip("this OpenMP's threads keep nothing");
   const struct fold_subject turns = subject_of(TURNS_A_THREAD), right = subject_of(RIGHT);
-  const struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5};
+  const struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0xa5};
   struct fold_rig rig;
   struct fold_traces traces;
   float got[ROWS];

@@ -10,7 +10,7 @@
 enum { ROWS = 3, COLS = 5 };
 
 static void open_rig(struct fold_rig *rig, size_t rows, size_t cols) {
-  cr_assert_eq(fold_rig_open(rig, FOLD_HOST, FOLD_F32, rows * cols, rows).code, FOLD_OK);
+  cr_assert_eq(fold_rig_open_rows(rig, FOLD_HOST, FOLD_SUM, FOLD_F32, rows * cols, rows).code, FOLD_OK);
   memset(fold_rig_input(rig), 0, rows * cols * sizeof(float));
   cr_assert_eq(fold_rig_load(rig).code, FOLD_OK);
 }
@@ -38,11 +38,8 @@ Test(rig_run, guards_of_the_host_reach_for_a_page) {
   struct fold_traces traces;
   open_rig(&rig, MANY, 1);
   for (size_t i = 0; i < 4; i++) {
-    const struct fold_request request = {.op = FOLD_SUM,
-                                         .rows = MANY,
-                                         .cols = 1,
-                                         .poison = 0xa5,
-                                         .placement = places[i] < 0 ? FOLD_AT_END : FOLD_AT_START};
+    const struct fold_request request = {
+        .rows = MANY, .cols = 1, .poison = 0xa5, .placement = places[i] < 0 ? FOLD_AT_END : FOLD_AT_START};
     stray = places[i];
     cr_expect_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
     cr_expect(traces.out_of_bounds && traces.bounds_at == places[i], "at %td: %td", places[i], traces.bounds_at);
@@ -52,17 +49,17 @@ Test(rig_run, guards_of_the_host_reach_for_a_page) {
 
 static int threads_seen;
 static fold_status open_and_write(const struct fold_subject *subject, const struct fold_call *call) {
-  const uintptr_t page = (uintptr_t)call->in & ~(uintptr_t)4095;
+  const uintptr_t page = (uintptr_t)call->in[0] & ~(uintptr_t)4095;
   threads_seen = omp_get_max_threads();
   mprotect((void *)page, 4096, PROT_READ | PROT_WRITE);
-  *(float *)(uintptr_t)call->in += 1;
+  *(float *)(uintptr_t)call->in[0] += 1;
   return write_zeros(subject, call);
 }
 
 /* By who opens it himself no fault is seen: its hash tells, once. */
 Test(rig_run, a_write_to_the_input_without_a_fault_is_told_without_its_place) {
   const struct fold_subject writer = {.name = "test", .engine = FOLD_HOST, .run = open_and_write};
-  const struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5};
+  const struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0xa5};
   struct fold_rig rig;
   struct fold_traces traces;
   float got[ROWS];
@@ -76,7 +73,7 @@ Test(rig_run, a_write_to_the_input_without_a_fault_is_told_without_its_place) {
 
 Test(rig_run, a_run_has_as_many_threads_as_it_asks_for_and_nobody_else) {
   const struct fold_subject subject = {.name = "test", .engine = FOLD_HOST, .run = open_and_write};
-  struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5};
+  struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0xa5};
   struct fold_rig rig;
   struct fold_traces traces;
   float got[ROWS];
@@ -94,7 +91,7 @@ Test(rig_run, a_run_has_as_many_threads_as_it_asks_for_and_nobody_else) {
 
 /* As a thread of the subject's may do. */
 Test(rig_run, what_is_changed_after_the_last_run_is_told_at_the_end) {
-  const struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5};
+  const struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0xa5};
   struct fold_rig rig;
   struct fold_traces traces;
   float got[ROWS];

@@ -46,7 +46,7 @@ static struct fold_traces run_with(struct fold_rig *rig, size_t need, struct fol
 }
 
 static void open_rig(struct fold_rig *rig) {
-  cr_assert_eq(fold_rig_open(rig, FOLD_HOST, FOLD_F32, ROWS * COLS, ROWS).code, FOLD_OK);
+  cr_assert_eq(fold_rig_open_rows(rig, FOLD_HOST, FOLD_SUM, FOLD_F32, ROWS * COLS, ROWS).code, FOLD_OK);
   memset(fold_rig_input(rig), 0, sizeof(float) * ROWS * COLS);
   cr_assert_eq(fold_rig_load(rig).code, FOLD_OK);
 }

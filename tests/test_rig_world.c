@@ -16,7 +16,7 @@
 static const struct fold_subject subject = {.name = "s", .engine = FOLD_MPI, .grain = by_twos};
 
 static void open_rig(struct fold_rig *rig, unsigned ranks) {
-  cr_assert_eq(fold_rig_open(rig, FOLD_MPI, FOLD_F32, ROWS * COLS + 1, ROWS).code, FOLD_OK);
+  cr_assert_eq(fold_rig_open_rows(rig, FOLD_MPI, FOLD_MAX, FOLD_F32, ROWS * COLS + 1, ROWS).code, FOLD_OK);
   rig->ranks = ranks;
   for (size_t i = 0; i < ROWS * COLS + 1; i++) ((float *)fold_rig_input(rig))[i] = (float)(i + 1);
   cr_assert_eq(fold_rig_load(rig).code, FOLD_OK);
@@ -25,7 +25,7 @@ static void open_rig(struct fold_rig *rig, unsigned ranks) {
 }
 
 static fold_status run_at(struct fold_rig *rig, size_t first, struct fold_traces *traces) {
-  struct fold_request request = {.op = FOLD_MAX, .first = first, .rows = ROWS, .cols = COLS, .poison = 0x6b};
+  struct fold_request request = {.first = first, .rows = ROWS, .cols = COLS, .poison = 0x6b};
   float got[ROWS];
   fold_status status = fold_rig_run(rig, &subject, &request, got, traces);
   if (status.code == FOLD_OK) cr_expect(memcmp(got, world.result[0], sizeof got) == 0, "other results than rank 0's");
@@ -43,7 +43,8 @@ Test(rig_world, each_rank_has_its_columns_and_is_told_where_they_are) {
       size_t at = fold_comm_cut(COLS, 2, RANKS, (int)r), cols = fold_comm_cut(COLS, 2, RANKS, (int)r + 1) - at;
       const struct wire_run *run = &world.run[r];
       cr_expect(run->first_col == at && run->cols == cols && run->all_cols == COLS && run->rows == ROWS &&
-                    run->ranks == RANKS && run->op == FOLD_MAX && run->poison == 0x6b && !strcmp(run->subject, "s"),
+                    run->ranks == RANKS && run->problem == FOLD_ROWS_MAX && run->poison == 0x6b &&
+                    !strcmp(run->subject, "s"),
                 "rank %u: columns %zu of %zu", r, (size_t)run->cols, (size_t)run->first_col);
       cr_assert_eq(world.n[r], ROWS * cols * sizeof(float), "rank %u", r);
       cr_expect(world.load[r].n == ROWS * cols && world.load[r].max_rows == ROWS && world.load[r].dtype == FOLD_F32);
@@ -56,7 +57,7 @@ Test(rig_world, each_rank_has_its_columns_and_is_told_where_they_are) {
 
 Test(rig_world, a_rig_that_is_not_told_of_how_many_ranks_has_one) {
   struct fold_rig rig;
-  cr_assert_eq(fold_rig_open(&rig, FOLD_MPI, FOLD_F32, ROWS * COLS, ROWS).code, FOLD_OK);
+  cr_assert_eq(fold_rig_open_rows(&rig, FOLD_MPI, FOLD_SUM, FOLD_F32, ROWS * COLS, ROWS).code, FOLD_OK);
   cr_expect_eq(rig.ranks, 1);
   fold_rig_close(&rig);
 }
@@ -195,8 +196,8 @@ Test(rig_world, long_results_are_fetched) {
   struct fold_rig rig;
   struct fold_traces traces;
   float got[MOST_ROWS];
-  struct fold_request request = {.op = FOLD_MAX, .cols = 1, .ranks = 2, .poison = 0x6b};
-  cr_assert_eq(fold_rig_open(&rig, FOLD_MPI, FOLD_F32, MOST_ROWS, MOST_ROWS).code, FOLD_OK);
+  struct fold_request request = {.cols = 1, .ranks = 2, .poison = 0x6b};
+  cr_assert_eq(fold_rig_open_rows(&rig, FOLD_MPI, FOLD_SUM, FOLD_F32, MOST_ROWS, MOST_ROWS).code, FOLD_OK);
   for (size_t i = 0; i < MOST_ROWS; i++) {
     ((float *)fold_rig_input(&rig))[i] = 1;
     world.result[0][i] = world.result[1][i] = (float)i;
@@ -311,8 +312,8 @@ Test(rig_world, the_rank_that_did_more_than_compute_is_named) {
 
 /* A rank's last result equals the poison by chance: where it does not equal the other poison it was written. */
 Test(rig_world, a_result_of_a_rank_that_equals_one_poison_was_written) {
-  struct fold_case c = {.dtype = FOLD_F32, .op = FOLD_MAX, .rows = ROWS, .cols = COLS};
-  struct fold_request request = {.op = FOLD_MAX, .rows = ROWS, .cols = COLS, .poison = 0x6b};
+  struct fold_case c = {.dtype = FOLD_F32, .problem = fold_rows_problem(FOLD_MAX), .rows = ROWS, .cols = COLS};
+  struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0x6b};
   struct fold_rig rig;
   open_rig(&rig, RANKS);
   struct fold_trial trial = {.subject = &subject, .c = &c, .rig = &rig};
@@ -330,7 +331,7 @@ Test(rig_world, a_result_of_a_rank_that_equals_one_poison_was_written) {
 Test(rig_world, a_vector_takes_one_column_a_rank) {
   struct fold_rig rig;
   struct fold_subject vector = subject;
-  struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS};
+  struct fold_request request = {.rows = ROWS, .cols = COLS};
   struct fold_traces traces;
   float got[ROWS];
   open_rig(&rig, RANKS);
@@ -349,14 +350,14 @@ Test(rig_world, a_vector_takes_one_column_a_rank) {
 
 /* A rig's life over ranks of whom one has another result. */
 static fold_status use_rig(void *context) {
-  struct fold_request request = {.op = FOLD_MAX, .rows = ROWS, .cols = COLS, .poison = 0x6b};
+  struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0x6b};
   struct fold_rig rig;
   struct fold_traces traces;
   float got[ROWS];
   uint64_t hash, former;
   (void)context;
   world.result[1][2] = 5;
-  FOLD_TRY(fold_rig_open(&rig, FOLD_MPI, FOLD_F32, ROWS * COLS, ROWS));
+  FOLD_TRY(fold_rig_open_rows(&rig, FOLD_MPI, FOLD_SUM, FOLD_F32, ROWS * COLS, ROWS));
   rig.ranks = RANKS;
   memset(fold_rig_input(&rig), 0, ROWS * COLS * sizeof(float));
   fold_status status = fold_rig_load(&rig);

@@ -37,8 +37,13 @@ static fold_status judge_among(unsigned ranks, uint64_t claims, struct tally *t)
                               .claims = claims,
                               .grain = by_twos};
   struct fold_registry registry = {&adds, 1};
-  struct fold_case c = {
-      .name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = rows, .cols = COLS, .ranks = ranks};
+  struct fold_case c = {.name = name,
+                        .file = name,
+                        .dtype = FOLD_F32,
+                        .problem = fold_rows_problem(FOLD_SUM),
+                        .rows = rows,
+                        .cols = COLS,
+                        .ranks = ranks};
   c.source = (struct fold_source){fold_generator_find("integers"), FOLD_F32, 7, c.cols, 0};
   struct fold_cases cases = {&c, 1, 1};
   world.adds = true;

@@ -12,6 +12,7 @@
 
 #include "kernels/collective/combine_host.h"
 #include "kernels/collective/parts.h"
+#include "model/problem.h"
 #include "sample.h"
 
 enum { GUARD = 0xa5, PAD = 24, MOST_CALLS = 30 };
@@ -57,12 +58,13 @@ static bool try(struct fold_segment *segment, int rank, int ranks, const struct 
   const struct shape *s = &p->shape;
   unsigned char *got = malloc(p->nbytes + 2 * PAD);
   struct fold_comm comm = {.rank = rank, .ranks = ranks, .parts = &parts};
-  struct fold_call call = {.dtype = s->dtype, .op = s->op, .rows = s->rows, .cols = 1, .comm = &comm};
+  struct fold_call call = {
+      .dtype = s->dtype, .problem = fold_rows_problem(s->op), .rows = s->rows, .cols = 1, .comm = &comm};
   if (!got) return false;
   memset(got, GUARD, p->nbytes + 2 * PAD);
-  call.in = p->all + (size_t)rank * p->nbytes;
+  call.in[0] = p->all + (size_t)rank * p->nbytes;
   call.out = got + PAD;
-  if (s->in_place) call.in = memcpy(got + PAD, call.in, p->nbytes);
+  if (s->in_place) call.in[0] = memcpy(got + PAD, call.in[0], p->nbytes);
   bool right = fold_segment_tree(segment, &call, NULL).code == FOLD_OK && is_right(s, got, p->want);
   free(got);
   return right;

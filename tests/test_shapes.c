@@ -12,10 +12,10 @@ static void expect_runs(fold_judge_runs *judge, size_t cols, const size_t (*want
     cr_expect_eq(seen.runs, n, "problem %zu: %zu runs", i, seen.runs);
     for (size_t k = 0; k < n && k < seen.runs; k++) {
       const struct fold_call *call = &seen.call[k];
-      cr_expect(call->rows == want[k][0] && call->cols == want[k][1] && call->row_stride == want[k][2] &&
-                    call->col_stride == want[k][3],
-                "problem %zu, run %zu: %zu x %zu by %zu, %zu", i, k, call->rows, call->cols, call->row_stride,
-                call->col_stride);
+      cr_expect(call->rows == want[k][0] && call->cols == want[k][1] && (size_t)call->stride[0][FOLD_M] == want[k][2] &&
+                    (size_t)call->stride[0][FOLD_K] == want[k][3],
+                "problem %zu, run %zu: %zu x %zu by %td, %td", i, k, call->rows, call->cols, call->stride[0][FOLD_M],
+                call->stride[0][FOLD_K]);
     }
     close_lone(&b);
   }
@@ -136,7 +136,7 @@ Test(shapes, rows_are_padded_with_the_identity_of_their_operation) {
     open_lone(&b, identities[i].problem, identities[i].dtype, 3, 10);
     judge_lone(&b, fold_judge_padding_invariant);
     cr_expect_eq(seen.behind[0][0], identities[i].bits, "%zu: 0x%llx", i, (unsigned long long)seen.behind[0][0]);
-    cr_expect_eq(seen.runs, b.c.op == FOLD_SUM ? 14 : 7, "%zu: %zu runs", i, seen.runs);
+    cr_expect_eq(seen.runs, b.c.problem->op == FOLD_SUM ? 14 : 7, "%zu: %zu runs", i, seen.runs);
     close_lone(&b);
   }
 }

@@ -239,14 +239,19 @@ Test(study_ranks, canonical_shards_give_the_bits_of_the_whole_vector) {
     char *x = malloc(n * size);
     uint64_t want = 0;
     fill("normal", dtype, 1, n, x);
-    struct fold_call whole = {.dtype = dtype, .rows = 1, .cols = n, .in = x, .out = &want};
+    struct fold_call whole = {
+        .dtype = dtype, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = n, .in = {x}, .out = &want};
     cr_assert_eq(fold_order_replay(order, &whole).code, FOLD_OK);
     for (size_t shard = 4096; shard / 2 < n; shard *= 2) {
       size_t ranks = (n + shard - 1) / shard;
       double partial[16];
       for (size_t r = 0; r < ranks; r++) {
         size_t cols = n - r * shard < shard ? n - r * shard : shard;
-        struct fold_call part = {.dtype = dtype, .rows = 1, .cols = cols, .in = x + r * shard * size};
+        struct fold_call part = {.dtype = dtype,
+                                 .problem = fold_rows_problem(FOLD_SUM),
+                                 .rows = 1,
+                                 .cols = cols,
+                                 .in = {x + r * shard * size}};
         part.out = (char *)partial + r * size;
         cr_assert_eq(fold_order_replay(order, &part).code, FOLD_OK);
       }

@@ -81,8 +81,12 @@ static void make_message(struct message *m, const char *order) {
   m->x = malloc(m->n * m->ranks * size + 8);
   m->got = malloc(m->n * size + 8);
   fold_generate(&source, 0, m->n * m->ranks, m->x);
-  struct fold_call call = {
-      .dtype = m->dtype, .op = FOLD_SUM, .rows = m->n, .cols = m->ranks, .in = m->x, .out = m->got};
+  struct fold_call call = {.dtype = m->dtype,
+                           .problem = fold_rows_problem(FOLD_SUM),
+                           .rows = m->n,
+                           .cols = m->ranks,
+                           .in = {m->x},
+                           .out = m->got};
   const struct fold_order *found = fold_order_find(order);
   cr_assert_eq(fold_order_replay(found, &call).code, FOLD_OK);
   cr_assert_eq(fold_order_height(found, m->dtype, m->x, m->ranks, &m->height).code, FOLD_OK);

@@ -29,10 +29,10 @@ static struct {
 static void note(const struct fold_call *call) {
   const size_t row = call->cols * fold_dtype_size(call->dtype), n = call->rows * row;
   struct run *run = &seen.run[seen.n];
-  *run = (struct run){.rows = call->rows, .in = call->in, .other = call->other, .out = call->out};
+  *run = (struct run){.rows = call->rows, .in = call->in[0], .other = call->in[1], .out = call->out};
   if (n > sizeof seen.base) return;
-  if (seen.n == 0) memcpy(seen.base, call->in, n);
-  run->is_base = memcmp(call->in, seen.base, n) == 0;
+  if (seen.n == 0) memcpy(seen.base, call->in[0], n);
+  run->is_base = memcmp(call->in[0], seen.base, n) == 0;
   while (run->rotation < call->rows &&
          (memcmp(run->in, seen.base + run->rotation * row, n - run->rotation * row) != 0 ||
           memcmp(run->in + n - run->rotation * row, seen.base, run->rotation * row) != 0))
@@ -48,8 +48,8 @@ static fold_status sum_rows(const struct fold_subject *subject, const struct fol
   for (size_t r = 0; r < call->rows; r++) {
     double sum = (seen.one_more_from && call->rows >= seen.one_more_from) || seen.n == seen.one_more_in;
     for (size_t i = r * call->cols; i < (r + 1) * call->cols; i++)
-      sum += fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, i)) *
-             (call->other ? fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->other, i)) : 1);
+      sum += fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in[0], i)) *
+             (call->in[1] ? fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in[1], i)) : 1);
     fold_bits_store(result, call->out, r, fold_bits_from_double(result, sum));
   }
   return fold_ok();
@@ -70,7 +70,8 @@ static struct tally judge(const struct fold_subject *subject, enum fold_problem_
                           size_t rows, size_t cols, struct fold_around around) {
   static char name[] = "integers";
   struct fold_registry registry = {subject, 1};
-  struct fold_case c = {.name = name, .file = name, .dtype = dtype, .op = FOLD_SUM, .rows = rows, .cols = cols};
+  struct fold_case c = {
+      .name = name, .file = name, .dtype = dtype, .problem = fold_rows_problem(FOLD_SUM), .rows = rows, .cols = cols};
   c.problem = fold_problem(problem);
   c.source = (struct fold_source){fold_generator_find("integers"), dtype, 7, cols, 0};
   struct fold_cases cases = {&c, 1, 1};
@@ -171,9 +172,9 @@ static fold_status sum_contaminated(const struct fold_subject *subject, const st
     const size_t end = (r + 1) * call->cols;
     double sum = left;
     for (size_t i = r * call->cols; i < end; i++)
-      sum += fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, i));
+      sum += fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in[0], i));
     if (stays == OF_THE_NEXT && r + 1 < call->rows)
-      sum += 0 * fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, end));
+      sum += 0 * fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in[0], end));
     if (stays == OF_NAN && isnan(sum)) left = sum;
     if (stays == OF_INFINITY && isinf(sum)) left = 1;
     fold_bits_store(result, call->out, r, fold_bits_from_double(result, sum));

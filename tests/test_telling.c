@@ -10,7 +10,8 @@
 #include "sample.h"
 
 static enum fold_telling ask(enum fold_dtype dtype, enum fold_op op, size_t rows, size_t cols, const void *in) {
-  const struct fold_call call = {.dtype = dtype, .op = op, .rows = rows, .cols = cols, .in = in};
+  const struct fold_call call = {
+      .dtype = dtype, .problem = fold_rows_problem(op), .rows = rows, .cols = cols, .in = {in}};
   enum fold_telling telling = FOLD_TELLING_UNKNOWN;
   fold_status status = fold_panel_ask(&call, fold_arithmetic_of(FOLD_PLAIN, call.dtype), &telling);
   cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
@@ -127,8 +128,13 @@ Test(telling, the_panel_has_eight_trees_that_differ) {
 
 static uint32_t bits_in(const struct fold_order *tree, const float *in, size_t n) {
   uint32_t out = 0;
-  const struct fold_call call = {
-      .dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = n, .in = in, .out = &out, .launch = {.threads = 1}};
+  const struct fold_call call = {.dtype = FOLD_F32,
+                                 .problem = fold_rows_problem(FOLD_SUM),
+                                 .rows = 1,
+                                 .cols = n,
+                                 .in = {in},
+                                 .out = &out,
+                                 .launch = {.threads = 1}};
   cr_assert_eq(fold_order_replay(tree, &call).code, FOLD_OK);
   return out;
 }
@@ -194,7 +200,8 @@ Test(telling, what_a_chain_alone_loses_in_a_long_row_tells) {
 
 static float replayed(const char *order, size_t n, const float *in) {
   float out = NAN;
-  const struct fold_call call = {.dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = n, .in = in, .out = &out};
+  const struct fold_call call = {
+      .dtype = FOLD_F32, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = n, .in = {in}, .out = &out};
   cr_assert_eq(fold_order_replay(fold_order_find(order), &call).code, FOLD_OK);
   return out;
 }
@@ -234,14 +241,14 @@ Test(telling, a_keyed_order_adds_each_term_once) {
 /* The factors of a term go together; a product that rounds is one tree's as another's. */
 Test(telling, products_of_two_factors_are_asked_by_their_sums) {
   const float x[] = {0x1p12f, 1, 1, 0x1p12f, 1, 1}, y[] = {0x1p12f, 1, 1, 0x1p-12f, 1, 1}, ones[] = {1, 1, 1, 1, 1, 1};
-  struct fold_call call = {.dtype = FOLD_F32, .op = FOLD_SUM, .rows = 2, .cols = 3, .in = x, .other = y};
+  struct fold_call call = {.dtype = FOLD_F32, .problem = fold_problem(FOLD_DOT), .rows = 2, .cols = 3, .in = {x, y}};
   enum fold_telling telling;
   cr_expect(fold_panel_ask(&call, fold_arithmetic_of(FOLD_PLAIN, call.dtype), &telling).code == FOLD_OK &&
             telling == FOLD_TELLING);
-  call.other = ones;
+  call.in[1] = ones;
   cr_expect(fold_panel_ask(&call, fold_arithmetic_of(FOLD_PLAIN, call.dtype), &telling).code == FOLD_OK &&
             telling == FOLD_IDLE);
-  call.in = x + 3, call.other = y + 3, call.rows = 1;
+  call.in[0] = x + 3, call.in[1] = y + 3, call.rows = 1;
   cr_expect(fold_panel_ask(&call, fold_arithmetic_of(FOLD_PLAIN, call.dtype), &telling).code == FOLD_OK &&
             telling == FOLD_IDLE);
 }
@@ -283,16 +290,16 @@ static bool some_tells(const struct fold_cases *cases, enum fold_problem_id prob
   bool tells = false;
   for (size_t i = 0; i < cases->n && !tells; i++) {
     const struct fold_case *c = &cases->at[i];
-    if (fold_case_problem(c)->id != problem || c->dtype != dtype || c->ranks != ranks || c->claims) continue;
+    if (c->problem->id != problem || c->dtype != dtype || c->ranks != ranks || c->claims) continue;
     if (c->cols != (n ? n : ranks)) continue;
-    struct fold_call call = {.dtype = dtype, .op = c->op, .rows = c->rows, .cols = c->cols};
+    struct fold_call call = {.dtype = dtype, .problem = c->problem, .rows = c->rows, .cols = c->cols};
     void *inputs[FOLD_INPUTS] = {0};
     enum fold_telling telling;
-    for (unsigned k = 0; k < fold_case_problem(c)->inputs; k++) {
+    for (unsigned k = 0; k < c->problem->inputs; k++) {
       inputs[k] = malloc((c->rows * c->cols + 1) * fold_dtype_size(dtype));
       cr_assert(inputs[k] && fold_case_fill(c, k, inputs[k], 0).code == FOLD_OK, "%s", c->name);
     }
-    call.in = inputs[0], call.other = inputs[1];
+    call.in[0] = inputs[0], call.in[1] = inputs[1];
     cr_assert_eq(fold_panel_ask(&call, fold_arithmetic_of(FOLD_PLAIN, call.dtype), &telling).code, FOLD_OK, "%s",
                  c->name);
     tells = telling == FOLD_TELLING;

@@ -46,16 +46,16 @@ static bool at_page(const void *p) { return (uintptr_t)p % 4096 == 0; }
 
 /* By how much a sum is too high. */
 static double excess(const struct fold_call *call) {
-  bool two = (uintptr_t)call->in % 64 == 8;
+  bool two = (uintptr_t)call->in[0] % 64 == 8;
   switch (fault) {
     case AT_2_THREADS: return call->launch.threads == 2;
     case AT_16_BYTES: return two;
     case AT_BOTH: return two && call->launch.threads == 1;
     case AT_OUTPUT: return (uintptr_t)call->out % 128 == 64;
-    case AT_PAGE_START: return at_page(call->in);
-    case AT_THREADS: return call->launch.threads > 1 && (uintptr_t)call->in % 16;
+    case AT_PAGE_START: return at_page(call->in[0]);
+    case AT_THREADS: return call->launch.threads > 1 && (uintptr_t)call->in[0] % 16;
     case AT_THREADS_OUT: return call->launch.threads > 1 && (uintptr_t)call->out % 16;
-    case AT_THREADS_MORE: return (uintptr_t)call->in % 16 == 0 ? 0 : call->launch.threads > 1 ? 2 : 1;
+    case AT_THREADS_MORE: return (uintptr_t)call->in[0] % 16 == 0 ? 0 : call->launch.threads > 1 ? 2 : 1;
     case NONE:
     case READS_NAN:
     case READS_NAN_AT_2:
@@ -70,8 +70,8 @@ static double excess(const struct fold_call *call) {
 
 /* Where the arguments lie in their pages tells how far they were moved. */
 static struct varied how(const struct fold_call *call) {
-  uintptr_t in = (uintptr_t)call->in, out = (uintptr_t)call->out, end = in + call->rows * call->cols * sizeof(float);
-  bool start = at_page(call->in), flush = start || end % 4096 == 0;
+  uintptr_t in = (uintptr_t)call->in[0], out = (uintptr_t)call->out, end = in + call->rows * call->cols * sizeof(float);
+  bool start = at_page(call->in[0]), flush = start || end % 4096 == 0;
   return (struct varied){.threads = call->launch.threads,
                          .shift = flush ? 0 : (int)(in % 256 / sizeof(float)),
                          .out_shift = flush ? 0 : (int)(out % 256 / sizeof(float)),
@@ -91,15 +91,15 @@ static fold_status count(const struct fold_subject *subject, const struct fold_c
   (void)subject;
   seen.runs++;
   seen.threads[call->launch.threads] = true;
-  seen.in[(uintptr_t)call->in % 64] = seen.out[(uintptr_t)call->out % 64] = true;
+  seen.in[(uintptr_t)call->in[0] % 64] = seen.out[(uintptr_t)call->out % 64] = true;
   varied_note(&seen.varied, how(call));
   if (fault == TURNS_A_THREAD && seen.runs == turns_at) turn_a_thread();
   if (fault == TURNS_ITSELF && seen.runs == turns_at) fesetround(FE_UPWARD);
   if (fault == READS_PAST_AT_2 && call->launch.threads == 2)
-    (void)((const volatile unsigned char *)call->in)[call->rows * call->cols * fold_dtype_size(call->dtype)];
+    (void)((const volatile unsigned char *)call->in[0])[call->rows * call->cols * fold_dtype_size(call->dtype)];
   for (size_t r = 0; r < call->rows; r++) {
     double sum = excess(call);
-    for (const float *x = (const float *)call->in + r * call->cols, *end = x + call->cols; x < end; x++) sum += *x;
+    for (const float *x = (const float *)call->in[0] + r * call->cols, *end = x + call->cols; x < end; x++) sum += *x;
     if (fault == READS_NAN || (fault == READS_NAN_AT_2 && call->launch.threads == 2))
       sum += 0 * fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->out, r));
     if (fault == READS_NAN_BELOW && isnan(fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->out, r))))
@@ -119,7 +119,12 @@ static struct tally judge(enum fault which, uint64_t claims, size_t cols, uint64
   struct fold_subject subject = {
       .name = "counts", .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM, .claims = claims, .run = count};
   struct fold_registry registry = {&subject, 1};
-  struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = rows, .cols = cols};
+  struct fold_case c = {.name = name,
+                        .file = name,
+                        .dtype = FOLD_F32,
+                        .problem = fold_rows_problem(FOLD_SUM),
+                        .rows = rows,
+                        .cols = cols};
   c.source = (struct fold_source){fold_generator_find("integers"), FOLD_F32, seed, cols, 0};
   struct fold_cases cases = {&c, 1, 1};
   struct tally t;

@@ -43,7 +43,7 @@ static fold_status by_vectors(const struct fold_call *call) {
   unsigned char *all = (unsigned char *)call->scratch + FOLD_SCRATCH_ZEROED;
   if (!at) return fold_no_memory("for %zu ranks", ranks);
   for (size_t r = 0; r <= ranks; r++) at[r] = r * nbytes;
-  fold_status status = fold_comm_gather(call->comm, call->in, all, at, call->stream);
+  fold_status status = fold_comm_gather(call->comm, call->in[0], all, at, call->stream);
   if (status.code == FOLD_OK) status = call->comm->parts->combine(call, all, call->rows, call->out);
   free(at);
   return status;
@@ -56,7 +56,7 @@ static fold_status by_slices(const struct fold_call *call) {
   slices(call, at);
   size_t own = at[call->comm->rank + 1] - at[call->comm->rank];
   unsigned char *combined = all + ranks * own;
-  fold_status status = fold_comm_exchange(call->comm, call->in, at, all, call->stream);
+  fold_status status = fold_comm_exchange(call->comm, call->in[0], at, all, call->stream);
   if (status.code == FOLD_OK) status = call->comm->parts->combine(call, all, own / size, combined);
   if (status.code == FOLD_OK) status = fold_comm_gather(call->comm, combined, call->out, at, call->stream);
   free(at);

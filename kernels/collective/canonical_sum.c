@@ -31,11 +31,11 @@ struct room {
 };
 
 static struct room room_of(const struct fold_call *call) {
-  struct room room = {.block = fold_collective_canonical_grain(call->all_cols)};
+  struct room room = {.block = fold_collective_canonical_grain(call->whole.extent.k)};
   size_t row = call->rows * accumulator_size(call);
   room.own_at = fold_parts_own(call->comm->parts->subtrees_scratch(call, room.block));
   room.all_at = fold_parts_own(room.own_at + row * blocks_in(call->cols, room.block));
-  room.nbytes = room.all_at + row * blocks_in(call->all_cols, room.block);
+  room.nbytes = room.all_at + row * blocks_in(call->whole.extent.k, room.block);
   return room;
 }
 
@@ -47,7 +47,7 @@ size_t fold_collective_canonical_sum_scratch(const struct fold_subject *subject,
 /* For each row: which blocks belong to which rank, and where their bytes lie once gathered. */
 static void lay_out(const struct fold_call *call, size_t block, size_t *blocks_at, size_t *bytes_at) {
   for (int r = 0; r <= call->comm->ranks; r++) {
-    blocks_at[r] = blocks_in(fold_comm_cut(call->all_cols, block, call->comm->ranks, r), block);
+    blocks_at[r] = blocks_in(fold_comm_cut(call->whole.extent.k, block, call->comm->ranks, r), block);
     bytes_at[r] = blocks_at[r] * call->rows * accumulator_size(call);
   }
 }

@@ -320,11 +320,11 @@ __global__ __launch_bounds__(REACH_THREADS,
 template <int D, int O>
 static fold_status tree_launch(const struct fold_reach *reach, const struct fold_call *call) {
   typedef typename fold_element<D>::stored stored;
-  const stored *in = (const stored *)call->in;
+  const stored *in = (const stored *)call->in[0];
   stored *out = (stored *)call->out;
   const cudaStream_t stream = (cudaStream_t)call->stream;
   const size_t n = call->rows, nbytes = n * sizeof(stored);
-  const uintptr_t from = (uintptr_t)call->in, to = (uintptr_t)call->out;
+  const uintptr_t from = (uintptr_t)call->in[0], to = (uintptr_t)call->out;
   if (!call->launch.blocks && nbytes <= REACH_MOST_LINES_BYTES) {
     const unsigned blocks = (unsigned)((nbytes + 8 * REACH_LINE_THREADS - 1) / (8 * REACH_LINE_THREADS));
     tree_lines_kernel<D, O>
@@ -358,7 +358,7 @@ fold_status reach_load_tree(void) {
   for (int d = 0; d < FOLD_DTYPES; d++)
     for (int o = 0; o < FOLD_OPS && FOLD_EVERYWHERE >> d & 1; o++) {
       call.dtype = (enum fold_dtype)d;
-      call.op = (enum fold_op)o;
+      call.problem = fold_rows_problem((enum fold_op)o);
       FOLD_TRY(fold_dispatch(&call,
                              [](auto d, auto o) { return tree_load_code<decltype(d)::value, decltype(o)::value>(); }));
     }

@@ -19,7 +19,7 @@ size_t fold_collective_exact_scratch(const struct fold_subject *subject, const s
 fold_status fold_collective_exact(const struct fold_subject *subject, const struct fold_call *call) {
   const struct fold_parts *parts = call->comm->parts;
   int64_t *words = (int64_t *)(void *)((unsigned char *)call->scratch + words_at(call));
-  if (call->op != FOLD_SUM) return fold_error(FOLD_UNSUPPORTED, "%s: sums only", subject->name);
+  if (call->problem->op != FOLD_SUM) return fold_error(FOLD_UNSUPPORTED, "%s: sums only", subject->name);
   FOLD_TRY(parts->state(call, call->scratch, words));
   FOLD_TRY(fold_comm_allreduce(call->comm, words, words, words_of(call), FOLD_COMM_I64, FOLD_SUM, call->stream));
   return parts->close(call, words);

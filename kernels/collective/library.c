@@ -4,8 +4,8 @@
 
 fold_status fold_library_allreduce(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
-  return fold_comm_allreduce(call->comm, call->in, call->out, call->rows, (enum fold_comm_type)call->dtype, call->op,
-                             call->stream);
+  return fold_comm_allreduce(call->comm, call->in[0], call->out, call->rows, (enum fold_comm_type)call->dtype,
+                             call->problem->op, call->stream);
 }
 
 /* What people write who do not think of an order: each rank sums its columns, and the library sums the ranks' sums, one
@@ -20,8 +20,8 @@ fold_status fold_library_sum(const struct fold_subject *subject, const struct fo
   unsigned char *own = (unsigned char *)call->scratch + fold_parts_own(parts->local_scratch(call));
   (void)subject;
   FOLD_TRY(parts->local(call, call->scratch, own));
-  return fold_comm_allreduce(call->comm, own, call->out, call->rows, (enum fold_comm_type)call->dtype, call->op,
-                             call->stream);
+  return fold_comm_allreduce(call->comm, own, call->out, call->rows, (enum fold_comm_type)call->dtype,
+                             call->problem->op, call->stream);
 }
 
 static uint64_t longest_part(size_t cols, unsigned ranks) {

@@ -18,17 +18,17 @@ static unsigned threads_of(const struct fold_call *call) { return call->launch.t
 static fold_status replay(const struct fold_call *call, const char *order, enum fold_dtype dtype, size_t rows,
                           size_t cols, const void *in, void *out) {
   struct fold_call tree = {.dtype = dtype,
-                           .op = call->op,
+                           .problem = call->problem,
                            .rows = rows,
                            .cols = cols,
-                           .in = in,
+                           .in = {in},
                            .out = out,
                            .launch = {.threads = threads_of(call)}};
   return fold_order_replay(fold_order_find(order), &tree);
 }
 
 static fold_status combine(const struct fold_call *call, const void *slices, size_t n, void *out) {
-  fold_combine_host(call->dtype, call->op, slices, (size_t)call->comm->ranks, n, out, threads_of(call));
+  fold_combine_host(call->dtype, call->problem->op, slices, (size_t)call->comm->ranks, n, out, threads_of(call));
   return fold_ok();
 }
 
@@ -43,7 +43,7 @@ static fold_status state(const struct fold_call *call, void *scratch, int64_t *w
   (void)scratch;
   for (size_t r = 0; r < call->rows; r++) {
     struct fold_super sum = {0};
-    fold_super_add_parallel(call->dtype, (const unsigned char *)call->in + r * row, call->cols, &sum, NULL,
+    fold_super_add_parallel(call->dtype, (const unsigned char *)call->in[0] + r * row, call->cols, &sum, NULL,
                             threads_of(call));
     fold_super_pack(call->dtype, &sum, words + r * width);
   }
@@ -90,7 +90,7 @@ static fold_status subtrees(const struct fold_call *call, void *scratch, size_t 
   for (size_t r = 0; r < call->rows; r++)
     for (size_t at = 0; at < call->cols && status.code == FOLD_OK; at += block, to += wide_size) {
       size_t n = call->cols - at < block ? call->cols - at : block;
-      const unsigned char *from = (const unsigned char *)call->in + (r * call->cols + at) * size;
+      const unsigned char *from = (const unsigned char *)call->in[0] + (r * call->cols + at) * size;
       status = replay(call, "flat/canonical", wide, 1, n, widen(call->dtype, from, n, room), to);
     }
   free(room);
@@ -119,7 +119,7 @@ static fold_status root(const struct fold_call *call, const void *partials, cons
 
 static fold_status local(const struct fold_call *call, void *scratch, void *out) {
   (void)scratch;
-  return replay(call, "host/pairwise", call->dtype, call->rows, call->cols, call->in, out);
+  return replay(call, "host/pairwise", call->dtype, call->rows, call->cols, call->in[0], out);
 }
 
 const struct fold_parts fold_parts_host = {

@@ -149,7 +149,7 @@ static size_t slice(const struct fold_segment *s, const struct chunk *c, int ran
 /* Copies terms in, slice by slice, and within a slice rank by rank, as fold_parts' combine expects them. */
 static void copy_in(const struct fold_segment *s, const struct fold_call *call, struct chunk c) {
   size_t size = fold_dtype_size(call->dtype);
-  const unsigned char *from = (const unsigned char *)call->in + c.at * size;
+  const unsigned char *from = (const unsigned char *)call->in[0] + c.at * size;
   for (int r = 0; r < s->ranks; r++) {
     size_t first = slice(s, &c, r), own = slice(s, &c, r + 1) - first;
     size_t to = first * (size_t)s->ranks + own * (size_t)call->comm->rank;
@@ -176,7 +176,7 @@ enum { SHORT_BYTES = 65536 };
 static fold_status by_vectors(struct fold_segment *s, const struct fold_call *call, void (*progress)(void)) {
   size_t nbytes = call->rows * fold_dtype_size(call->dtype);
   unsigned char *all = terms(s, s->meetings);
-  memcpy(all + (size_t)call->comm->rank * nbytes, call->in, nbytes);
+  memcpy(all + (size_t)call->comm->rank * nbytes, call->in[0], nbytes);
   meet(s, progress);
   return call->comm->parts->combine(call, all, call->rows, call->out);
 }

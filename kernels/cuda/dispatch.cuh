@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-#include "base/fold.h"
+#include "model/problem.h"
 
 template <int N>
 using fold_constant = std::integral_constant<int, N>;
@@ -35,7 +35,7 @@ static fold_status fold_dispatch_dtype(enum fold_dtype dtype, F f) {
 /* Calls f(fold_constant<dtype>, fold_constant<op>) for the call's dtype and op. */
 template <class F>
 static fold_status fold_dispatch(const struct fold_call *call, F f) {
-  return fold_dispatch_dtype(call->dtype, [&](auto dtype) { return fold_dispatch_op(call->op, dtype, f); });
+  return fold_dispatch_dtype(call->dtype, [&](auto dtype) { return fold_dispatch_op(call->problem->op, dtype, f); });
 }
 
 #endif

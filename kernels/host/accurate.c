@@ -29,7 +29,7 @@ static double exact_row(const struct fold_subject *subject, const struct fold_ca
 }
 
 fold_status fold_host_summed(const struct fold_subject *subject, const struct fold_call *call) {
-  if (call->op != FOLD_SUM) return fold_error(FOLD_UNSUPPORTED, "%s: sums only", subject->name);
+  if (call->problem->op != FOLD_SUM) return fold_error(FOLD_UNSUPPORTED, "%s: sums only", subject->name);
   fold_host_rows(subject, call, subject->method == FOLD_EXACT ? exact_row : summed_row);
   return fold_ok();
 }

@@ -11,7 +11,7 @@ static double row(const struct fold_subject *subject, const struct fold_call *ca
   const size_t chunks = FOLD_DETERM_CHUNKS;
   struct fold_chunks cut = {call->cols, call->cols / chunks + (call->cols % chunks != 0), 1};
   if (cut.n > 0) cut.full = (cut.n - 1) / cut.length + 1;
-  return fold_instances_of(call->dtype)->determ[call->op](in, cut, subject->width, threads);
+  return fold_instances_of(call->dtype)->determ[call->problem->op](in, cut, subject->width, threads);
 }
 
 fold_status fold_host_determ(const struct fold_subject *subject, const struct fold_call *call) {

@@ -10,8 +10,8 @@ static fold_status dot_row(const struct fold_call *call, enum fold_dtype result,
                            struct fold_super_dot *state) {
   const size_t at = row * call->cols * fold_dtype_size(call->dtype);
   *state = (struct fold_super_dot){0};
-  FOLD_TRY(fold_super_dot_add(call->dtype, (const unsigned char *)call->in + at,
-                              (const unsigned char *)call->other + at, call->cols, threads, state));
+  FOLD_TRY(fold_super_dot_add(call->dtype, (const unsigned char *)call->in[0] + at,
+                              (const unsigned char *)call->in[1] + at, call->cols, threads, state));
   fold_bits_store(result, call->out, row, fold_super_dot_close(state, result));
   return fold_ok();
 }

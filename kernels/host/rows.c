@@ -11,7 +11,7 @@ unsigned fold_host_threads(const struct fold_call *call) {
 
 static void row(const struct fold_subject *subject, const struct fold_call *call, fold_host_row *run, size_t r,
                 unsigned threads) {
-  const char *in = (const char *)call->in + r * call->cols * fold_dtype_size(call->dtype);
+  const char *in = (const char *)call->in[0] + r * call->cols * fold_dtype_size(call->dtype);
   const enum fold_dtype result = fold_subject_result(subject, call->dtype);
   fold_bits_store(result, call->out, r, fold_bits_from_double(result, run(subject, call, in, threads)));
 }

@@ -57,7 +57,7 @@ fold_status fold_opencl_rows(const struct fold_subject *subject, const struct fo
   const size_t most = call->launch.blocks ? call->launch.blocks : MOST_GROUPS, of_group = ITEMS;
   const size_t items = (rows < most ? rows : most) * ITEMS;
   void *kernel = kernels.sums[call->dtype];
-  FOLD_CL_TRY(clSetKernelArgSVMPointer(kernel, 0, call->in));
+  FOLD_CL_TRY(clSetKernelArgSVMPointer(kernel, 0, call->in[0]));
   FOLD_CL_TRY(clSetKernelArgSVMPointer(kernel, 1, call->out));
   FOLD_CL_TRY(clSetKernelArg(kernel, 2, sizeof rows, &rows));
   FOLD_CL_TRY(clSetKernelArg(kernel, 3, sizeof cols, &cols));

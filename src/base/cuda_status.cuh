@@ -37,8 +37,8 @@ static inline fold_status fold_cuda_launched(const char *kernel) {
 /* The checks that every subject makes: pointers aligned to the element. */
 static inline fold_status fold_cuda_check(const struct fold_call *call) {
   size_t size = fold_dtype_size(call->dtype);
-  if ((uintptr_t)call->in % size)
-    return fold_error(FOLD_BAD_INPUT, "in: address %p is not aligned to the element (%zu bytes)", call->in, size);
+  if ((uintptr_t)call->in[0] % size)
+    return fold_error(FOLD_BAD_INPUT, "in: address %p is not aligned to the element (%zu bytes)", call->in[0], size);
   if ((uintptr_t)call->out % size)
     return fold_error(FOLD_BAD_INPUT, "out: address %p is not aligned to the element (%zu bytes)", call->out, size);
   return fold_ok();

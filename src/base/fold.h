@@ -151,28 +151,54 @@ struct fold_launch {
   unsigned block;   /* cuda: threads a block */
 };
 
-/* The one shape: `rows x cols` elements, row-major and contiguous, become `rows` results; elements are of
- * `dtype`, and so are results where the subject does not say otherwise (fold_subject_result).
- * `in` and `out` are aligned to the element, and to no more; they live in the memory of the subject's engine. */
+/* The axes of a problem (problem.h): batches, results by m and n, and k, which is folded. */
+enum fold_axis { FOLD_B, FOLD_M, FOLD_N, FOLD_K, FOLD_AXES };
+
+/* Extents, or coordinates, by axis; what it has for an axis that the problem lacks is not read. The folds of rows have
+ * `m` rows of `k` terms. */
+struct fold_shape {
+  union {
+    size_t at[FOLD_AXES];
+    struct {
+      size_t b, m, n, k;
+    };
+  };
+};
+
+/* A part of a shape: [first, first + extent) on each axis; of results by b, m and n, of terms by k. */
+struct fold_block {
+  struct fold_shape first, extent;
+};
+
+/* A shape under two names: `shape` by axis, and for the folds of rows `rows` (m) and `cols` (k). */
+#define FOLD_SHAPE_OR_ROWS   \
+  union {                    \
+    struct fold_shape shape; \
+    struct {                 \
+      size_t rows_b, rows;   \
+      size_t rows_n, cols;   \
+    };                       \
+  }
+
+/* A call of a subject: the problem's inputs become its results. Elements are of `dtype`, and so are results where the
+ * subject does not say otherwise (fold_subject_result). Arrays are aligned to the element, and to no more; they live in
+ * the memory of the subject's engine. */
 struct fold_call {
   enum fold_dtype dtype;
-  enum fold_op op;
-  const struct fold_problem *problem; /* which terms each result folds (fold_call_problem); NULL: each row's elements */
-  size_t rows, cols;
-  const void *in;
-  const void
-      *other; /* the second factors of terms that have two: as many, from another input or `in` itself; else NULL */
+  const struct fold_problem *problem;
+  FOLD_SHAPE_OR_ROWS;
+  const void *in[FOLD_INPUTS];
   void *out;
+  /* The element of an array (the results' is the last) with some coordinates lies at the sum of stride x coordinate, in
+   * elements. All 0: contiguous, the last axis fastest; a subject that takes no strides gets only such arrays. */
+  ptrdiff_t stride[FOLD_INPUTS + 1][FOLD_AXES];
   struct fold_launch launch;
   void *stream;  /* cuda: a cudaStream_t; NULL is the default stream */
   void *scratch; /* as many bytes as the subject's `scratch` asks for, 256-byte aligned, engine's memory */
-  /* The call of a collective is one rank's part: `in` holds columns [first_col, first_col + cols) of all_cols, as rows
-   * x cols, contiguous; every rank gets all `rows` results. comm is NULL for all other calls. */
+  /* The call of a collective is one rank's part of the `whole`: its terms are [whole.first.k, whole.first.k + shape.k) of
+   * whole.extent.k, and every rank gets all results. comm is NULL for all other calls. */
   struct fold_comm *comm;
-  size_t first_col, all_cols;
-  /* Element (r, c) of an input lies at r * row_stride + c * col_stride; all rows are one where row_stride is 0. col_stride
-   * is 0 for rows x cols, contiguous; a subject that takes no strides gets only these. */
-  size_t row_stride, col_stride;
+  struct fold_block whole;
   const unsigned char
       *poison; /* of a judged run on the host: the caller poisons the stack (stack_poison.h); else NULL */
 };

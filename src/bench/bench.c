@@ -50,7 +50,6 @@ static fold_status judge_first(const struct fold_registry *registry, const struc
   struct fold_case c = {.name = name,
                         .file = name,
                         .dtype = shape->dtype,
-                        .op = shape->problem->op,
                         .problem = shape->problem,
                         .rows = shape->rows,
                         .cols = shape->cols};

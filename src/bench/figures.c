@@ -68,11 +68,9 @@ struct fold_call fold_bench_call(const struct fold_bench_shape *shape, const uns
   const struct fold_problem *problem = shape->problem;
   const unsigned char *last = slot + (problem->inputs - 1) * fold_bench_input_bytes(shape);
   return (struct fold_call){.dtype = shape->dtype,
-                            .op = problem->op,
                             .problem = problem,
                             .rows = shape->rows,
                             .cols = shape->cols,
-                            .in = slot,
-                            .other = problem->factors > 1 ? last : NULL,
+                            .in = {slot, problem->factors > 1 ? last : NULL},
                             .out = out};
 }

@@ -100,15 +100,14 @@ static fold_status find_pool(struct fold_rank_bench *b, const struct wire_entran
 
 static struct fold_call call_of(const struct fold_rank_bench *b, struct fold_rank_entrant *e, size_t slot) {
   return (struct fold_call){.dtype = (enum fold_dtype)b->lay.dtype,
-                            .op = (enum fold_op)b->lay.op,
+                            .problem = fold_rows_problem((enum fold_op)b->lay.op),
                             .rows = b->lay.rows,
                             .cols = e->pool->cols,
-                            .in = e->pool->in + slot % e->pool->slots * e->pool->stride,
+                            .in = {e->pool->in + slot % e->pool->slots * e->pool->stride},
                             .out = b->out,
                             .scratch = e->scratch,
                             .comm = &e->comm,
-                            .first_col = e->pool->first_col,
-                            .all_cols = b->lay.all_cols};
+                            .whole = {.first.k = e->pool->first_col, .extent.k = b->lay.all_cols}};
 }
 
 static fold_status add_entrant(struct fold_rank_bench *b, const struct fold_registry *registry, enum fold_engine engine,

@@ -28,7 +28,7 @@ static struct fold_case case_of(const struct fold_world_shape *shape) {
   return (struct fold_case){.name = name,
                             .file = name,
                             .dtype = shape->dtype,
-                            .op = shape->op,
+                            .problem = fold_rows_problem(shape->op),
                             .rows = 1,
                             .cols = shape->vectors ? shape->ranks : shape->cols,
                             .ranks = shape->ranks};

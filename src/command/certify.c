@@ -53,14 +53,12 @@ static fold_status check(const struct certificate *k) {
 
 static fold_status run(struct certificate *k) {
   const size_t n[FOLD_INPUTS] = {fold_case_elements(k->c, 0), fold_case_elements(k->c, 1)};
-  const struct fold_request request = {
-      .op = k->c->op, .rows = k->c->rows, .cols = k->c->cols, .poison = FOLD_BASE_POISON};
+  const struct fold_request request = {.rows = k->c->rows, .cols = k->c->cols, .poison = FOLD_BASE_POISON};
   struct fold_traces traces;
   k->results = calloc(k->c->rows + 1, sizeof *k->results);
   if (k->results == NULL) return fold_no_memory("for %zu results", k->c->rows);
   FOLD_TRY(fold_engine_ready(k->subject->engine));
-  FOLD_TRY(fold_rig_open_inputs(&k->rig, k->subject->engine, k->c->dtype, n, k->problem->inputs, k->c->rows));
-  k->rig.problem = k->problem;
+  FOLD_TRY(fold_rig_open(&k->rig, k->subject->engine, k->problem, k->c->dtype, n, k->c->rows));
   for (unsigned i = 0; i < k->rig.inputs; i++) FOLD_TRY(fold_case_fill(k->c, i, fold_rig_input_at(&k->rig, i), 0));
   FOLD_TRY(fold_rig_load(&k->rig));
   FOLD_TRY(fold_rig_run(&k->rig, k->subject, &request, k->results, &traces));
@@ -137,7 +135,7 @@ static void write_tree(FILE *text, const struct fold_tree *tree) {
 
 /* Row r's exact value, of which the result must be the rounding if there is no tree. */
 static fold_status write_exact(const struct certificate *k, size_t r, uint64_t *rounded) {
-  const struct fold_shape shape = fold_case_shape(k->c);
+  const struct fold_shape shape = k->c->shape;
   const void *const inputs[FOLD_INPUTS] = {input_of(k, 0), input_of(k, 1)};
   const struct fold_terms terms = fold_problem_terms(k->problem, k->c->dtype, &shape, inputs, r);
   struct fold_truth truth;
@@ -165,12 +163,10 @@ static fold_status check_results(const struct certificate *k, const uint64_t *ex
   uint64_t *replayed = calloc(k->c->rows + 1, sizeof *replayed);
   if (replayed == NULL) return fold_no_memory("for %zu results", k->c->rows);
   const struct fold_call call = {.dtype = k->c->dtype,
-                                 .op = FOLD_SUM,
                                  .problem = k->problem,
                                  .rows = k->c->rows,
                                  .cols = k->c->cols,
-                                 .in = input_of(k, 0),
-                                 .other = input_of(k, 1),
+                                 .in = {input_of(k, 0), input_of(k, 1)},
                                  .out = replayed};
   const struct fold_tree_arithmetic how = {accumulator_of(k), result, FOLD_ROUNDED_ONCE};
   fold_status status = k->exact ? fold_ok() : fold_tree_replay(&k->tree, how, &call);
@@ -274,7 +270,7 @@ static fold_status write_certificate(struct certificate *k, const char *path, FI
 /* Runs the subject once on the case, and writes the certificate to `path`; if that is NULL, to `to`. The tree is that of
  * the declared order; if none is declared, it is revealed. */
 static fold_status write(const struct fold_subject *subject, const struct fold_case *c, const char *path, FILE *to) {
-  struct certificate k = {.subject = subject, .c = c, .problem = fold_case_problem(c)};
+  struct certificate k = {.subject = subject, .c = c, .problem = c->problem};
   fold_status status = check(&k);
   if (status.code == FOLD_OK) status = run(&k);
   if (status.code == FOLD_OK) status = find_tree(&k);

@@ -188,7 +188,7 @@ static fold_status answer_rows(const struct oracle *o, enum fold_dtype dtype, co
     inputs[k] = elements;
     elements += o->problem->elements(shape, k) * fold_dtype_size(dtype);
   }
-  for (size_t r = 0; r < shape->rows && status.code == FOLD_OK; r++) {
+  for (size_t r = 0; r < shape->m && status.code == FOLD_OK; r++) {
     const struct fold_terms terms = fold_problem_terms(o->problem, dtype, shape, inputs, r);
     bool same = true;
     if (r > 0 && !o->json) putchar('\n');
@@ -206,7 +206,7 @@ static fold_status answer_all(const struct oracle *o, bool *agree) {
   unsigned char *elements = malloc(n * fold_dtype_size(npy.dtype) + 1);
   if (elements == NULL) return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu elements", o->path, n);
   fold_status status = fold_npy_read(o->path, &npy, elements);
-  const struct fold_shape all = {1, rows * npy.cols}, each = {rows, npy.cols};
+  const struct fold_shape all = {.m = 1, .k = rows * npy.cols}, each = {.m = rows, .k = npy.cols};
   if (status.code == FOLD_OK) status = answer_rows(o, npy.dtype, o->rows ? &each : &all, elements, agree);
   free(elements);
   return status;

@@ -81,7 +81,7 @@ static void judge_twin(struct judging *g) {
   const struct fold_claim *claim = &fold_claims(&n)[FOLD_SAME_BITS_AS];
   const char *name = fold_record_text(g->record, "twin");
   struct fold_finding finding = fold_finding_open(g->judgement.c->rows);
-  if (!(fold_claims_of(g->judgement.subject, g->judgement.c->op) & FOLD_CLAIM(FOLD_SAME_BITS_AS))) return;
+  if (!(fold_claims_of(g->judgement.subject, g->judgement.c->problem->op) & FOLD_CLAIM(FOLD_SAME_BITS_AS))) return;
   json_t *twin = json_copy((json_t *)(uintptr_t)g->record);
   json_object_set_new(twin, "subject", json_string(name));
   struct fold_seen *other = *name && twin ? fold_seen_find(&j->seen, fold_record_key(twin, true)) : NULL;
@@ -105,7 +105,7 @@ static void judge_repeats(struct judging *g) {
   const struct fold_claim *claim = &fold_claims(&n)[FOLD_RUN_TO_RUN];
   struct fold_finding finding = fold_finding_open(g->judgement.c->rows);
   const struct fold_seen *first = fold_seen_find(&j->seen, j->last->key);
-  if (!(fold_claims_of(g->judgement.subject, g->judgement.c->op) & FOLD_CLAIM(FOLD_RUN_TO_RUN))) return;
+  if (!(fold_claims_of(g->judgement.subject, g->judgement.c->problem->op) & FOLD_CLAIM(FOLD_RUN_TO_RUN))) return;
   if (!fold_seen_has_next(&j->seen, first)) return; /* there is one result: the records do not tell of how many runs */
   const struct fold_seen *other = first == j->last ? first + 1 : first;
   fold_find_same_hash(&finding, strtoull(j->last->hash, NULL, 16), strtoull(other->hash, NULL, 16),
@@ -117,7 +117,7 @@ static void judge_repeats(struct judging *g) {
 static void skip_claims(struct judging *g, uint64_t told) {
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
-  const uint64_t promised = fold_claims_of(g->judgement.subject, g->judgement.c->op) & ~told;
+  const uint64_t promised = fold_claims_of(g->judgement.subject, g->judgement.c->problem->op) & ~told;
   for (size_t k = 0; k < n; k++) {
     struct fold_finding finding = fold_finding_open(g->judgement.c->rows);
     if (!(promised & FOLD_CLAIM(k))) continue;
@@ -131,7 +131,8 @@ static void fail_all(struct judging *g, fold_status why) {
   const struct fold_claim *claims = fold_claims(&n);
   for (size_t k = 0; k < n; k++) {
     struct fold_finding finding = fold_finding_open(g->judgement.c->rows);
-    if (!claims[k].results || !(fold_claims_of(g->judgement.subject, g->judgement.c->op) & FOLD_CLAIM(k))) continue;
+    if (!claims[k].results || !(fold_claims_of(g->judgement.subject, g->judgement.c->problem->op) & FOLD_CLAIM(k)))
+      continue;
     fold_find_failed(&finding, why);
     tell(g, &claims[k], &finding);
   }
@@ -247,7 +248,7 @@ fold_status fold_judge_take_recorded(struct fold_judge *j, json_t *record, size_
   FOLD_TRY(fold_again_noted(&j->again, record, &subject, &g.judgement.subject_index));
   FOLD_TRY(fold_again_case(record, &c));
   const struct fold_subject *own = fold_registry_find(j->again.own, subject.name, subject.engine);
-  if (!ran) against &= fold_claims_of(own ? own : &subject, c.op) | said;
+  if (!ran) against &= fold_claims_of(own ? own : &subject, c.problem->op) | said;
   g.judgement.subject = &subject;
   g.judgement.c = &c;
   for (size_t k = 0; k < n; k++) {

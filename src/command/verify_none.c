@@ -20,10 +20,10 @@ static struct cases_of look_at(const struct fold_cases *cases, const struct fold
   struct cases_of of = {0};
   for (size_t i = 0; i < cases->n; i++) {
     of.dtypes |= 1u << cases->at[i].dtype;
-    of.problems |= 1u << fold_case_problem(&cases->at[i])->id;
+    of.problems |= 1u << cases->at[i].problem->id;
     if (!fold_takes_case(subject, &cases->at[i])) continue;
     of.taken++;
-    of.rounds |= cases->at[i].op != FOLD_MAX && cases->at[i].op != FOLD_MIN;
+    of.rounds |= cases->at[i].problem->op != FOLD_MAX && cases->at[i].problem->op != FOLD_MIN;
   }
   return of;
 }

@@ -50,7 +50,6 @@ static fold_status read_case(const json_t *record, struct fold_case *c) {
   if (__builtin_mul_overflow(c->rows, c->cols, &n) || n > (size_t)1 << 36)
     return fold_error(FOLD_BAD_INPUT, "%zu x %zu terms are too many", c->rows, c->cols);
   c->dtype = (enum fold_dtype)dtype;
-  c->op = c->problem->op;
   if (read_size(record, "ranks", &ranks)) c->ranks = (unsigned)ranks;
   c->source = (struct fold_source){.generator = fold_generator_find(fold_record_text(record, "generator")),
                                    .dtype = c->dtype,
@@ -67,8 +66,8 @@ fold_status fold_again_case(const json_t *record, struct fold_case *c) {
 }
 
 static bool is_same(const struct fold_case *a, const struct fold_case *b) {
-  return a->dtype == b->dtype && fold_case_problem(a) == fold_case_problem(b) && a->rows == b->rows &&
-         a->cols == b->cols && a->source.generator == b->source.generator &&
+  return a->dtype == b->dtype && a->problem == b->problem && a->rows == b->rows && a->cols == b->cols &&
+         a->source.generator == b->source.generator &&
          (!a->source.generator || (a->source.seed == b->source.seed && a->source.condition == b->source.condition));
 }
 

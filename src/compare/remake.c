@@ -6,7 +6,7 @@
 #include "base/hash.h"
 
 static fold_status remake(struct fold_remade *r, const struct fold_case *c) {
-  const struct fold_problem *problem = fold_case_problem(c);
+  const struct fold_problem *problem = c->problem;
   *r = (struct fold_remade){.c = c};
   for (unsigned k = 0; k < problem->inputs; k++) {
     const size_t nbytes = fold_case_elements(c, k) * fold_dtype_size(c->dtype);

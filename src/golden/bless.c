@@ -35,7 +35,7 @@ static void no_result_again(struct fold_golden *g, const struct fold_judgement *
 
 fold_status fold_golden_again(struct fold_golden *g, const struct fold_judgement *j) {
   const enum fold_verdict verdict = j->finding.verdict;
-  if (!(fold_claims_of(j->subject, j->c->op) & FOLD_CLAIM(FOLD_RUN_TO_RUN))) return fold_ok();
+  if (!(fold_claims_of(j->subject, j->c->problem->op) & FOLD_CLAIM(FOLD_RUN_TO_RUN))) return fold_ok();
   if (verdict == FOLD_REFUTED || verdict == FOLD_BROKEN)
     fold_golden_refuse(g, j, "it varies from run to run: %s", j->finding.reason);
   if (verdict == FOLD_REFUTED || verdict == FOLD_BROKEN || j->claim) return fold_ok();

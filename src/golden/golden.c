@@ -219,7 +219,7 @@ fold_status fold_golden_take(struct fold_golden *g, const struct fold_judgement 
   g->last = j->c->name;
   if (j->got == NULL) return is_excused(j) ? fold_golden_add(&g->now, fold_golden_record(g, j)) : fold_ok();
   if (!g->options->bless) return fold_ok();
-  if (!(fold_claims_of(j->subject, j->c->op) & FOLD_CLAIM(FOLD_RUN_TO_RUN))) {
+  if (!(fold_claims_of(j->subject, j->c->problem->op) & FOLD_CLAIM(FOLD_RUN_TO_RUN))) {
     g->unsteady++;
     return fold_ok();
   }

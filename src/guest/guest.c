@@ -227,7 +227,7 @@ static fold_status prepare(const struct fold_guest *guests, size_t n) {
 
 const char *fold_guest_problem(const struct fold_subject *subject, const struct fold_call *call) {
   if (subject->unknown) return "rows";
-  return fold_call_problem(call)->name;
+  return call->problem->name;
 }
 
 void fold_guests_unload(struct fold_registry *all) {

@@ -172,16 +172,16 @@ static struct foldproof_guest_call call_of(const struct fold_subject *subject, c
                                        .result = dtype_number(fold_subject_result(subject, call->dtype)),
                                        .rows = call->rows,
                                        .cols = call->cols,
-                                       .in = call->in,
-                                       .other = call->other,
+                                       .in = call->in[0],
+                                       .other = call->in[1],
                                        .out = call->out,
                                        .scratch = call->scratch,
                                        .stream = call->stream,
                                        .threads = call->launch.threads,
                                        .blocks = call->launch.blocks,
                                        .block = call->launch.block,
-                                       .row_stride = call->col_stride ? call->row_stride : call->cols,
-                                       .col_stride = call->col_stride ? call->col_stride : 1};
+                                       .row_stride = fold_call_stride(call, FOLD_M),
+                                       .col_stride = fold_call_stride(call, FOLD_K)};
 }
 
 /* Finds the subject's functions in this process; before its first call, also the arithmetic that this begins with. */

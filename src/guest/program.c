@@ -218,7 +218,7 @@ static fold_status ask_to_run(const struct run *r) {
                 "problem", r->problem, "dtype", r->dtype, "accumulator",
                 fold_dtype_name(fold_subject_accumulator(r->subject, r->call->dtype)), "result", r->result, "rows",
                 (json_int_t)r->call->rows, "cols", (json_int_t)r->call->cols, "in", r->in, "other",
-                r->call->other ? r->other : NULL, "out", r->out, "threads", (json_int_t)r->call->launch.threads);
+                r->call->in[1] ? r->other : NULL, "out", r->out, "threads", (json_int_t)r->call->launch.threads);
   fold_status status = fold_program_ask(program, question, &answer);
   if (status.code == FOLD_OK) status = check_answer(answer);
   const char *why = reason_in(answer, "unsupported"), *error = reason_in(answer, "error");
@@ -285,13 +285,13 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
    * result. */
   snprintf(stem, sizeof stem, "out%lu", ++runs);
   path_of(r.out, own, stem, result);
-  FOLD_TRY(write_input(r.in, call, call->in));
-  if (call->other) FOLD_TRY(write_input(r.other, call, call->other));
+  FOLD_TRY(write_input(r.in, call, call->in[0]));
+  if (call->in[1]) FOLD_TRY(write_input(r.other, call, call->in[1]));
   fold_status status = is_run_anew(subject->guest->guest->what) ? run_anew(&r) : ask_to_run(&r);
   if (status.code == FOLD_OK) status = read_output(r.out, result, call);
   unlink(r.out);
-  if (status.code == FOLD_OK) status = bring_back(r.in, call, call->in);
-  if (status.code == FOLD_OK && call->other) status = bring_back(r.other, call, call->other);
+  if (status.code == FOLD_OK) status = bring_back(r.in, call, call->in[0]);
+  if (status.code == FOLD_OK && call->in[1]) status = bring_back(r.other, call, call->in[1]);
   return status;
 }
 

@@ -171,7 +171,7 @@ fold_status fold_evidence_height(const struct fold_evidence *e, uint64_t *height
 static const struct fold_order *product_order(const struct fold_evidence *e) {
   const struct fold_case *c = e->truths->c;
   const bool usual = fold_subject_accumulator(e->subject, c->dtype) == fold_accumulator_of(c->dtype);
-  if (!e->subject->order || c->op != FOLD_PROD || e->subject->method != FOLD_PLAIN || !usual) return NULL;
+  if (!e->subject->order || c->problem->op != FOLD_PROD || e->subject->method != FOLD_PLAIN || !usual) return NULL;
   return fold_order_find(e->subject->order);
 }
 
@@ -252,7 +252,7 @@ static struct fold_weight weight_of_extreme(const struct fold_evidence *e, size_
 }
 
 struct fold_weight fold_weight_of(const struct fold_evidence *e, size_t row, uint64_t got) {
-  const enum fold_op op = e->truths->c->op;
+  const enum fold_op op = e->truths->c->problem->op;
   struct fold_finding finding = fold_finding_open(e->truths->c->rows);
   struct fold_weighing w;
   if (op == FOLD_MAX || op == FOLD_MIN) return weight_of_extreme(e, row, got);

@@ -122,9 +122,8 @@ static fold_status open_batch(struct fold_trial *trial) {
   struct fold_rig *batch = trial->batch;
   const size_t n[FOLD_INPUTS] = {BATCH * c->cols, BATCH * c->cols};
   if (batch->ops) return fold_ok();
-  FOLD_TRY(fold_rig_open_inputs(batch, trial->subject->engine, c->dtype, n, trial->rig->inputs, BATCH));
+  FOLD_TRY(fold_rig_open(batch, trial->subject->engine, c->problem, c->dtype, n, BATCH));
   batch->ranks = trial->rig->ranks;
-  batch->problem = trial->rig->problem;
   for (unsigned k = 0; k < batch->inputs; k++)
     lay_batch(trial, fold_rig_input_at(batch, k), fold_rig_input_at(trial->rig, k));
   return fold_rig_load(batch);
@@ -140,7 +139,7 @@ static void take_place(struct fold_trial *trial, struct fold_finding *finding, s
 }
 
 static fold_status run_batch(struct fold_trial *trial, uint64_t got[BATCH]) {
-  const struct fold_request request = {.op = trial->c->op, .rows = BATCH, .cols = trial->c->cols, .poison = 0x6b};
+  const struct fold_request request = {.rows = BATCH, .cols = trial->c->cols, .poison = 0x6b};
   FOLD_TRY(open_batch(trial));
   trial->batch->last = trial->rig->last; /* the same subject goes on, in other memory */
   return fold_trial_run(trial, trial->batch, &request, got);

@@ -46,7 +46,7 @@ static bool judge_sub_range(struct fold_trial *trial, struct fold_finding *findi
   const struct fold_case *c = trial->c;
   uint64_t in_place = 0, copied = 0;
   const struct fold_edit moved = {.shift = -1, .other_shift = -1};
-  const struct fold_request request = {.op = c->op, .first = 1, .rows = 1, .cols = c->cols - 1, .poison = 0x5a};
+  const struct fold_request request = {.first = 1, .rows = 1, .cols = c->cols - 1, .poison = 0x5a};
   fold_status status = fold_trial_run(trial, trial->rig, &request, &in_place);
   if (status.code == FOLD_OK) status = fold_trial_run_edited(trial, &moved, &request, &copied);
   if (status.code != FOLD_OK) {

@@ -25,8 +25,7 @@ static bool gets_memory(const struct fold_trial *trial) {
 /* A guest may go another way where its arguments are not aligned. Where that gives other results, these must keep the
  * claim too. */
 static void judge_moved(const struct fold_claim *claim, struct fold_trial *trial, struct fold_finding *finding) {
-  const struct fold_variation moved = {
-      .shift = 1, .other_shift = fold_case_problem(trial->c)->inputs > 1, .out_shift = 1};
+  const struct fold_variation moved = {.shift = 1, .other_shift = trial->c->problem->inputs > 1, .out_shift = 1};
   struct fold_evidence evidence = fold_trial_evidence(trial);
   struct fold_finding found = fold_finding_open(trial->c->rows);
   struct fold_varied seen;
@@ -87,7 +86,7 @@ void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, 
 void fold_judge_evidence(const struct fold_evidence *evidence, const char *globs, fold_take_finding *take,
                          void *context) {
   const struct fold_case *c = evidence->truths->c;
-  uint64_t promised = fold_claims_of(evidence->subject, c->op);
+  uint64_t promised = fold_claims_of(evidence->subject, c->problem->op);
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
   for (size_t k = 0; k < n; k++) {

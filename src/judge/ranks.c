@@ -33,7 +33,7 @@ void fold_judge_rank_agreement(struct fold_trial *trial, struct fold_finding *fi
 static bool judge_part(struct fold_trial *trial, struct fold_finding *finding, size_t at, size_t n) {
   const struct fold_case *c = trial->c;
   /* unseen: 0x3d */
-  struct fold_request request = {.op = c->op, .first = at * c->cols, .rows = n, .cols = c->cols, .poison = 0x3c};
+  struct fold_request request = {.first = at * c->cols, .rows = n, .cols = c->cols, .poison = 0x3c};
   char what[120]; /* unseen: 121 */
   fold_status status = fold_trial_run(trial, trial->rig, &request, trial->other);
   if (status.code != FOLD_OK) {
@@ -78,7 +78,7 @@ void fold_judge_world_invariant(struct fold_trial *trial, struct fold_finding *f
   for (size_t i = 0; i < n; i++) {
     if (worlds[i] == c->ranks) continue;
     /* unseen: 0x2e */
-    struct fold_request request = {.op = c->op, .rows = c->rows, .cols = c->cols, .ranks = worlds[i], .poison = 0x2d};
+    struct fold_request request = {.rows = c->rows, .cols = c->cols, .ranks = worlds[i], .poison = 0x2d};
     char what[80]; /* unseen: 79 | 81 */
     fold_status status = fold_trial_run(trial, trial->rig, &request, trial->other);
     if (status.code != FOLD_OK) {

@@ -42,8 +42,7 @@ fold_status fold_reveal_run(struct fold_rig *rig, const struct fold_subject *sub
 
 static fold_status sum(void *context, size_t rows, void *out) {
   struct room *room = context;
-  const struct fold_request request = {
-      .op = room->problem->op, .rows = rows, .cols = room->n, .poison = FOLD_BASE_POISON};
+  const struct fold_request request = {.rows = rows, .cols = room->n, .poison = FOLD_BASE_POISON};
   return fold_reveal_run(&room->rig, room->subject, &request, out, room->side_effect, room->left);
 }
 
@@ -86,9 +85,8 @@ fold_status fold_reveal_subject(const struct fold_subject *subject, const struct
   FOLD_TRY(check(subject, asked));
   const size_t rows = rows_of(asked), n[FOLD_INPUTS] = {rows * asked->n, rows * asked->n};
   FOLD_TRY(fold_engine_ready(subject->engine));
-  FOLD_TRY(fold_rig_open_inputs(&room.rig, subject->engine, asked->dtype, n, room.problem->inputs, rows));
+  FOLD_TRY(fold_rig_open(&room.rig, subject->engine, room.problem, asked->dtype, n, rows));
   room.rig.ranks = asked->ranks;
-  room.rig.problem = room.problem;
   struct fold_summer summer = {.sum = sum,
                                .context = &room,
                                .n = asked->n,

@@ -26,8 +26,7 @@ static size_t extent(const struct shape *s) {
 /* Opens a rig of so many elements for each input. */
 static fold_status open_shape(const struct fold_trial *trial, size_t elements, size_t rows, struct fold_rig *rig) {
   const size_t n[FOLD_INPUTS] = {elements, elements};
-  FOLD_TRY(fold_rig_open_inputs(rig, trial->subject->engine, trial->c->dtype, n, trial->rig->inputs, rows));
-  rig->problem = trial->rig->problem;
+  FOLD_TRY(fold_rig_open(rig, trial->subject->engine, trial->c->problem, trial->c->dtype, n, rows));
   rig->last = trial->rig->last; /* the same subject goes on, in other memory */
   return fold_ok();
 }
@@ -54,8 +53,7 @@ static fold_status lay_shape(const struct fold_trial *trial, const struct shape 
 
 static fold_status run_shape(struct fold_trial *trial, struct fold_rig *rig, const struct shape *s, size_t cols,
                              bool strides, void *got) {
-  const struct fold_request request = {.op = trial->c->op,
-                                       .rows = s->rows,
+  const struct fold_request request = {.rows = s->rows,
                                        .cols = cols,
                                        .row_stride = strides ? s->row_stride : 0,
                                        .col_stride = strides ? s->col_stride : 0,
@@ -174,7 +172,7 @@ void fold_judge_length_invariant(struct fold_trial *trial, struct fold_finding *
 static uint64_t identity(const struct fold_case *c, unsigned k) {
   const struct fold_format f = fold_format_of(c->dtype);
   const uint64_t most = f.infinities ? f.beyond : f.beyond - 1;
-  switch (c->op) {
+  switch (c->problem->op) {
     case FOLD_SUM: return k == 0 ? f.sign : 0;
     case FOLD_PROD: return fold_bits_from_double(c->dtype, 1);
     case FOLD_MAX: return most | f.sign;
@@ -216,7 +214,7 @@ void fold_judge_padding_invariant(struct fold_trial *trial, struct fold_finding 
   size_t power = 1;
   while (power <= cols) power *= 2;
   const size_t lengths[] = {cols + 1, cols + 2, cols + 3, (cols / 8 + 1) * 8, (cols / 32 + 1) * 32, power, 2 * cols};
-  const bool zeros = trial->c->op == FOLD_SUM && !has_negative_zero(trial);
+  const bool zeros = trial->c->problem->op == FOLD_SUM && !has_negative_zero(trial);
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
     if (!judge_padded(trial, lengths[i] - cols, identity, finding)) return;
     if (zeros && !judge_padded(trial, lengths[i] - cols, zero, finding)) return;

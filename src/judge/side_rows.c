@@ -39,7 +39,7 @@ struct laid {
   double until;
   struct fold_rig rig;
   struct fold_summer summer;
-  unsigned char *got; /* all rows' results of a run */
+  unsigned char *got;    /* all rows' results of a run */
   char side_effect[200]; /* unseen: 201 */
 };
 
@@ -80,8 +80,7 @@ static fold_status sum(void *context, size_t rows, void *out) {
   const struct fold_order_side *s = l->side;
   const struct fold_variation *how = &s->how;
   const size_t size = fold_dtype_size(l->summer.result);
-  const struct fold_request request = {.op = FOLD_SUM,
-                                       .first = first_of(s, l->n),
+  const struct fold_request request = {.first = first_of(s, l->n),
                                        .rows = s->rows,
                                        .cols = l->n + s->more,
                                        .row_stride = s->row_stride,
@@ -102,9 +101,7 @@ static fold_status sum(void *context, size_t rows, void *out) {
 static fold_status open_rig(struct laid *l) {
   const struct fold_trial *trial = l->trial;
   const size_t all = elements_of(l->side, l->n), n[FOLD_INPUTS] = {all, all};
-  FOLD_TRY(
-      fold_rig_open_inputs(&l->rig, trial->subject->engine, trial->c->dtype, n, trial->rig->inputs, l->side->rows));
-  l->rig.problem = trial->rig->problem;
+  FOLD_TRY(fold_rig_open(&l->rig, trial->subject->engine, trial->c->problem, trial->c->dtype, n, l->side->rows));
   l->rig.last = trial->rig->last; /* the same subject goes on, in other memory */ /* unseen: ; */
   FOLD_TRY(fold_rig_load(&l->rig));
   if (l->side->how.shift || l->side->how.other_shift)
@@ -123,7 +120,7 @@ static fold_status open_laid(struct laid *l) {
                                  .dtype = trial->c->dtype,
                                  .accumulator = fold_subject_accumulator(trial->subject, trial->c->dtype),
                                  .result = fold_subject_result(trial->subject, trial->c->dtype),
-                                 .factors = fold_case_problem(trial->c)->factors};
+                                 .factors = trial->c->problem->factors};
   struct fold_masks masks;
   FOLD_TRY(fold_masks_of(summer->dtype, summer->accumulator, summer->result, &masks));
   bool is_there = (l->got = malloc(l->side->rows * sizeof(uint64_t)));

@@ -23,12 +23,11 @@ static fold_status run_shards(struct fold_trial *trial, size_t row, size_t lengt
   const struct fold_case *c = trial->c;
   for (size_t s = 0; s < shards; s++) {
     size_t at = s * length;
-    struct fold_request request = {.op = c->op,
-                                   .first = row * c->cols + at,
+    struct fold_request request = {.first = row * c->cols + at,
                                    .rows = 1,
                                    .cols = c->cols - at < length ? c->cols - at : length,
                                    .poison = 0x4d}; /* unseen: 0x4c | 0x4e */
-    uint64_t got = 0; /* unseen: 1 */
+    uint64_t got = 0;                               /* unseen: 1 */
     FOLD_TRY(fold_trial_run(trial, trial->rig, &request, &got));
     results[s] = fold_bits_load(fold_trial_result_dtype(trial), &got, 0);
   }
@@ -50,7 +49,7 @@ static bool judge_cut(struct fold_trial *trial, struct fold_finding *finding, si
   }
   for (size_t stride = 1; stride < shards; stride *= 2)
     for (size_t p = 0; p + stride < shards; p += 2 * stride)
-      results[p] = join(dtype, c->op, results[p], results[p + stride]);
+      results[p] = join(dtype, c->problem->op, results[p], results[p + stride]);
   char what[80];
   snprintf(what, sizeof what, "different bits from %zu shards of %zu terms", shards, length);
   uint64_t whole = fold_bits_load(dtype, trial->got, row);
@@ -66,7 +65,7 @@ static bool judge_cut(struct fold_trial *trial, struct fold_finding *finding, si
 
 void fold_judge_split_invariant(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_case *c = trial->c;
-  if (c->op != FOLD_SUM && c->op != FOLD_PROD) {
+  if (c->problem->op != FOLD_SUM && c->problem->op != FOLD_PROD) {
     fold_find_skipped(finding, "max and min are exact however they are split");
   } else if (fold_subject_accumulator(trial->subject, c->dtype) != fold_trial_result_dtype(trial)) {
     fold_find_skipped(finding, "a 16-bit shard's accumulator is not available");

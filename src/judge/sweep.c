@@ -200,8 +200,7 @@ bool fold_address_decides(struct fold_trial *trial, size_t row, size_t further) 
   uint64_t here = 0, there = 0;
   if (shift == 0 || trial->subject->vector) return false;
   const struct fold_edit moved = {.shift = (ptrdiff_t)shift, .other_shift = (ptrdiff_t)shift};
-  const struct fold_request request = {
-      .op = trial->c->op, .first = first, .rows = 1, .cols = trial->c->cols, .poison = 0x5a};
+  const struct fold_request request = {.first = first, .rows = 1, .cols = trial->c->cols, .poison = 0x5a};
   return fold_trial_run(trial, trial->rig, &request, &here).code == FOLD_OK &&
          fold_trial_run_edited(trial, &moved, &request, &there).code == FOLD_OK &&
          !fold_bits_same(dtype, fold_bits_load(dtype, &here, 0), fold_bits_load(dtype, &there, 0));

@@ -43,7 +43,7 @@ static fold_status compare(struct fold_trial *trial, const struct fold_revealed 
 void fold_judge_tree(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_case *c = trial->c;
   const struct fold_reveal_asked asked = {
-      .dtype = c->dtype, .problem = fold_case_problem(c)->id, .n = c->cols, .rows = ROWS, .ranks = c->ranks};
+      .dtype = c->dtype, .problem = c->problem->id, .n = c->cols, .rows = ROWS, .ranks = c->ranks};
   struct fold_revealed revealed = {0};
   if (trial->subject->order == NULL) {
     fold_find_skipped(finding, "it declares no order");

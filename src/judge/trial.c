@@ -164,7 +164,7 @@ enum fold_dtype fold_trial_result_dtype(const struct fold_trial *trial) {
 size_t fold_trial_terms(const struct fold_trial *trial) { return trial->c->rows * trial->c->cols; }
 
 struct fold_request fold_trial_request(const struct fold_trial *trial, unsigned char poison) {
-  return (struct fold_request){.op = trial->c->op, .rows = trial->c->rows, .cols = trial->c->cols, .poison = poison};
+  return (struct fold_request){.rows = trial->c->rows, .cols = trial->c->cols, .poison = poison};
 }
 
 fold_status fold_trial_rerun(struct fold_trial *trial, unsigned char poison) {
@@ -218,7 +218,7 @@ bool fold_trial_spares_it(struct fold_trial *trial, fold_status status) {
 
 /* A term that alone decides a row's result, if it is not finite. */
 static uint64_t absorber(const struct fold_trial *trial) {
-  const enum fold_op op = trial->c->op;
+  const enum fold_op op = trial->c->problem->op;
   return fold_trial_poke(trial, op == FOLD_MAX ? (double)INFINITY : op == FOLD_MIN ? -(double)INFINITY : (double)NAN);
 }
 
@@ -298,6 +298,6 @@ fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *ke
 
 fold_status fold_trial_run_part(struct fold_trial *trial, size_t first, size_t rows, size_t cols, void *got) {
   /* unseen: 0x59 | 0x5b */
-  struct fold_request request = {.op = trial->c->op, .first = first, .rows = rows, .cols = cols, .poison = 0x5a};
+  struct fold_request request = {.first = first, .rows = rows, .cols = cols, .poison = 0x5a};
   return fold_trial_run(trial, trial->rig, &request, got);
 }

@@ -7,7 +7,7 @@
 
 fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case *c, const void *input) {
   *truths = (struct fold_truths){.c = c, .input = input};
-  truths->row = calloc(c->rows + 1, sizeof *truths->row); /* unseen: 0 */
+  truths->row = calloc(c->rows + 1, sizeof *truths->row);     /* unseen: 0 */
   truths->known = calloc(c->rows + 1, sizeof *truths->known); /* unseen: 2 | 0 */
   truths->weighed = calloc(c->rows + 1, sizeof *truths->weighed);
   if (truths->row && truths->known && truths->weighed) return fold_ok();
@@ -30,9 +30,9 @@ fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct
   const struct fold_case *c = truths->c;
   *truth = &truths->row[row];
   if (truths->known[row]) return fold_ok();
-  const struct fold_shape shape = fold_case_shape(c);
+  const struct fold_shape shape = c->shape;
   const void *const inputs[FOLD_INPUTS] = {truths->input, truths->other};
-  const struct fold_terms terms = fold_problem_terms(fold_case_problem(c), c->dtype, &shape, inputs, row);
+  const struct fold_terms terms = fold_problem_terms(c->problem, c->dtype, &shape, inputs, row);
   fold_truth_init(&truths->row[row]);
   fold_status status = fold_oracle_terms(&terms, 0, &truths->row[row]);
   truths->known[row] = status.code == FOLD_OK;
@@ -47,7 +47,7 @@ fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct
 fold_status fold_truths_check_expected(struct fold_truths *truths) {
   const struct fold_case *c = truths->c;
   const struct fold_truth *truth;
-  if (c->expect == NULL || c->rows != 1 || c->op != FOLD_SUM) return fold_ok();
+  if (c->expect == NULL || c->rows != 1 || c->problem->op != FOLD_SUM) return fold_ok();
   FOLD_TRY(fold_truths_row(truths, 0, &truth));
   mpfr_t want;
   char *end;
@@ -73,7 +73,7 @@ fold_status fold_truths_telling(struct fold_truths *truths, const struct fold_su
   if (fold_format_holds(fold_format_of(how.accumulator), fold_format_of(usual))) how.accumulator = usual;
   enum fold_telling *known = &truths->telling[how.accumulator][how.result];
   const struct fold_call call = {
-      .dtype = c->dtype, .op = c->op, .rows = c->rows, .cols = c->cols, .in = truths->input, .other = truths->other};
+      .dtype = c->dtype, .problem = c->problem, .rows = c->rows, .cols = c->cols, .in = {truths->input, truths->other}};
   if (*known == FOLD_TELLING_UNKNOWN && truths->input) FOLD_TRY(fold_panel_ask(&call, how, known));
   *telling = *known;
   return fold_ok();
@@ -104,11 +104,10 @@ fold_status fold_evidence_replay(const struct fold_evidence *e, const void **res
       truths->replayed_wide == wide) /* unseen: != */
     return fold_ok();
   struct fold_call call = {.dtype = c->dtype,
-                           .op = c->op,
+                           .problem = c->problem,
                            .rows = c->rows,
                            .cols = c->cols,
-                           .in = truths->input,
-                           .other = truths->other,
+                           .in = {truths->input, truths->other},
                            .out = truths->replayed};
   truths->replayed_order = NULL;
   FOLD_TRY(wide ? fold_method_replay(order, how, &call) : fold_order_replay_to(order, &call, how.result));

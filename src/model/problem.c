@@ -7,11 +7,11 @@
 /* Each input has the elements of each row, one row after the other. */
 static size_t rows_elements(const struct fold_shape *shape, unsigned input) {
   (void)input;
-  return shape->rows * shape->cols;
+  return shape->m * shape->k;
 }
 static size_t rows_place(const struct fold_shape *shape, unsigned input, size_t row, size_t col) {
   (void)input;
-  return row * shape->cols + col;
+  return row * shape->k + col;
 }
 
 static const struct fold_problem table[FOLD_PROBLEMS] = {
@@ -24,8 +24,11 @@ _Static_assert((int)FOLD_ROWS_SUM == (int)FOLD_SUM && (int)FOLD_ROWS_MIN == (int
 
 const struct fold_problem *fold_problem(enum fold_problem_id id) { return &table[id]; }
 
-const struct fold_problem *fold_call_problem(const struct fold_call *call) {
-  return call->problem ? call->problem : fold_problem((enum fold_problem_id)call->op);
+const struct fold_problem *fold_rows_problem(enum fold_op op) { return fold_problem((enum fold_problem_id)op); }
+
+size_t fold_call_stride(const struct fold_call *call, enum fold_axis axis) {
+  if (call->stride[0][FOLD_K]) return (size_t)call->stride[0][axis];
+  return axis == FOLD_M ? call->cols : 1;
 }
 
 const struct fold_problem *fold_problem_find(const char *name) {
@@ -54,7 +57,7 @@ fold_status fold_problem_share(const struct fold_problem *problem, size_t given,
 struct fold_terms fold_problem_terms(const struct fold_problem *problem, enum fold_dtype dtype,
                                      const struct fold_shape *shape, const void *const inputs[FOLD_INPUTS],
                                      size_t row) {
-  struct fold_terms terms = {.dtype = dtype, .op = problem->op, .factors = problem->factors, .n = shape->cols};
+  struct fold_terms terms = {.dtype = dtype, .op = problem->op, .factors = problem->factors, .n = shape->k};
   for (unsigned f = 0; f < problem->factors; f++) {
     const unsigned k = f < problem->inputs ? f : problem->inputs - 1;
     terms.factor[f] = (const unsigned char *)inputs[k] + problem->place(shape, k, row, 0) * fold_dtype_size(dtype);

@@ -11,6 +11,10 @@
 
 #include "base/fold.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The problems; the folds of rows by one operation have the operation's number. */
 enum fold_problem_id {
 #define FOLD_PROBLEM(TAG, ...) FOLD_##TAG,
@@ -27,10 +31,6 @@ struct fold_terms {
   size_t n;
 };
 
-struct fold_shape {
-  size_t rows, cols;
-};
-
 struct fold_problem {
   enum fold_problem_id id;
   const char *name; /* "sum", "dot": as fixtures, options and records say it */
@@ -43,8 +43,10 @@ struct fold_problem {
 };
 
 const struct fold_problem *fold_problem(enum fold_problem_id id);
-/* The problem of a call. */
-const struct fold_problem *fold_call_problem(const struct fold_call *call);
+/* The fold of each row by one operation. */
+const struct fold_problem *fold_rows_problem(enum fold_op op);
+/* The stride of a call's inputs, of rows and contiguous ones too. */
+size_t fold_call_stride(const struct fold_call *call, enum fold_axis axis);
 /* NULL where no problem has that name. */
 const struct fold_problem *fold_problem_find(const char *name);
 /* "sum, prod, max, min or dot" */
@@ -60,4 +62,7 @@ struct fold_terms fold_problem_terms(const struct fold_problem *problem, enum fo
 /* The n elements of an array, joined by op. */
 struct fold_terms fold_terms_of(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -17,7 +17,7 @@ extern "C" {
 
 struct fold_subject;
 
-/* Reduces call->in to call->out, both in the engine's memory. FOLD_UNSUPPORTED skips the case with its reason. A run must depend
+/* Reduces call->in[0] to call->out, both in the engine's memory. FOLD_UNSUPPORTED skips the case with its reason. A run must depend
  * on the call only: no state is kept from one run to the next. */
 typedef fold_status fold_run(const struct fold_subject *subject, const struct fold_call *call);
 

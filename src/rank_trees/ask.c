@@ -57,7 +57,7 @@ static fold_status run(struct fold_map_asker *a, unsigned char poison, struct wi
   struct wire_run *heads = calloc(a->ranks, sizeof *heads);
   if (!heads) return fold_no_memory("for %u ranks", a->ranks);
   for (unsigned r = 0; r < a->ranks; r++) {
-    heads[r] = (struct wire_run){.op = FOLD_SUM,
+    heads[r] = (struct wire_run){.problem = FOLD_ROWS_SUM,
                                  .ranks = a->ranks,
                                  .rows = a->n,
                                  .cols = 1,

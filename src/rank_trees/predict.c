@@ -83,8 +83,12 @@ void fold_map_proof_close(struct fold_map_proof *p) {
 }
 
 static struct fold_call call_of(const struct fold_map_proof *p, const struct fold_map_room *room, size_t n, void *out) {
-  return (struct fold_call){
-      .dtype = p->asker->dtype, .op = FOLD_SUM, .rows = n, .cols = p->asker->ranks, .in = room->rows, .out = out};
+  return (struct fold_call){.dtype = p->asker->dtype,
+                            .problem = fold_rows_problem(FOLD_SUM),
+                            .rows = n,
+                            .cols = p->asker->ranks,
+                            .in = {room->rows},
+                            .out = out};
 }
 
 static bool is_same(const struct fold_map_proof *p, const void *a, size_t i, const void *b, size_t j) {

@@ -12,7 +12,7 @@
 #include "model/traces.h"
 #include "process/limit.h"
 
-#define FOLD_WIRE_PROTOCOL 8
+#define FOLD_WIRE_PROTOCOL 9
 #define FOLD_WIRE_NAME 96
 
 enum wire_kind {
@@ -71,7 +71,7 @@ struct wire_fill {
 
 struct wire_run {
   char subject[FOLD_WIRE_NAME];
-  uint32_t op, ranks;
+  uint32_t problem, ranks; /* enum fold_problem_id */
   uint64_t rows, cols, first_col, all_cols;
   struct fold_launch launch;
   uint32_t poison, placement, out_shift, scratch_shift;

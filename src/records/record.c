@@ -145,7 +145,7 @@ static void set_input(json_t *line, const struct fold_judgement *j) {
   json_object_set_new(line, "dtype", json_string(fold_dtype_name(c->dtype)));
   const enum fold_dtype result = fold_subject_result(j->subject, c->dtype);
   if (result != c->dtype) json_object_set_new(line, "result_dtype", json_string(fold_dtype_name(result)));
-  json_object_set_new(line, "op", json_string(fold_case_problem(c)->name));
+  json_object_set_new(line, "op", json_string(c->problem->name));
   if (j->subject->unknown) json_object_set_new(line, "problem", json_string("rows"));
   json_object_set_new(line, "rows", json_integer((json_int_t)c->rows));
   json_object_set_new(line, "cols", json_integer((json_int_t)c->cols));

@@ -177,7 +177,7 @@ struct fold_replay fold_replay_of(const struct fold_judgement *j, const char *pr
                               .engine = fold_engine_name(j->subject->engine),
                               .claim = j->claim ? j->claim->name : NULL,
                               .npy = npy ? c->npy : NULL,
-                              .op = fold_case_problem(c)->name,
+                              .op = c->problem->name,
                               .ranks = npy ? c->ranks : 0,
                               .folder = npy ? NULL : folder,
                               .fixtures = npy ? NULL : c->name,

@@ -124,11 +124,10 @@ static fold_status repeat_proof(struct proof *p) {
 static struct fold_call call_of(const struct proof *p) {
   const struct fold_summer *s = p->summer;
   return (struct fold_call){.dtype = s->dtype,
-                            .op = FOLD_SUM,
+                            .problem = s->factors > 1 ? fold_problem(FOLD_DOT) : fold_rows_problem(FOLD_SUM),
                             .rows = p->rows,
                             .cols = s->n,
-                            .in = p->in[0],
-                            .other = s->factors > 1 ? p->in[1] : NULL,
+                            .in = {p->in[0], s->factors > 1 ? p->in[1] : NULL},
                             .out = p->want};
 }
 
@@ -221,7 +220,7 @@ static fold_status try_others(struct proof *p, bool *found) {
     revealed->kind = FOLD_REVEALED_EXACT;
     return fold_ok();
   }
-  for (size_t k = 0; call.other == NULL && k < sizeof others / sizeof *others; k++) {
+  for (size_t k = 0; call.in[1] == NULL && k < sizeof others / sizeof *others; k++) {
     const struct fold_arithmetic how = {others[k].method, p->summer->accumulator, p->summer->result};
     FOLD_TRY(fold_method_replay(fold_order_find(others[k].order), how, &call));
     *found = first_wrong(p) == p->rows;

@@ -115,7 +115,7 @@ static uint64_t replay_row(struct row *r) {
 
 fold_status fold_tree_replay(const struct fold_tree *tree, struct fold_tree_arithmetic how,
                              const struct fold_call *call) {
-  if (call->cols != tree->n || call->op != FOLD_SUM)
+  if (call->cols != tree->n || call->problem->op != FOLD_SUM)
     return fold_error(FOLD_BAD_INPUT, "a tree of %zu terms does not sum rows of %zu", tree->n, call->cols);
   struct row r = {.tree = tree, .how = how, .dtype = call->dtype};
   r.value = malloc(fold_tree_nodes(tree) * sizeof *r.value);
@@ -123,8 +123,8 @@ fold_status fold_tree_replay(const struct fold_tree *tree, struct fold_tree_arit
   const size_t row = call->cols * fold_dtype_size(call->dtype);
   fold_status status = r.value && r.operand ? fold_ok() : fold_no_memory("for a replay");
   for (size_t k = 0; status.code == FOLD_OK && k < call->rows; k++) {
-    r.in = (const unsigned char *)call->in + k * row;
-    r.other = call->other ? (const unsigned char *)call->other + k * row : NULL;
+    r.in = (const unsigned char *)call->in[0] + k * row;
+    r.other = call->in[1] ? (const unsigned char *)call->in[1] + k * row : NULL;
     fold_bits_store(how.result, call->out, k, replay_row(&r));
   }
   free(r.value);

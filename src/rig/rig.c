@@ -73,13 +73,15 @@ fold_status fold_rig_open_output(struct fold_rig *rig, size_t size) {
   return rig->out_host ? fold_ok() : fold_no_memory("for %zu results", rig->max_rows);
 }
 
-fold_status fold_rig_open_inputs(struct fold_rig *rig, enum fold_engine engine, enum fold_dtype dtype,
-                                 const size_t n[FOLD_INPUTS], unsigned inputs, size_t max_rows) {
+fold_status fold_rig_open(struct fold_rig *rig, enum fold_engine engine, const struct fold_problem *problem,
+                          enum fold_dtype dtype, const size_t n[FOLD_INPUTS], size_t max_rows) {
+  const unsigned inputs = problem->inputs;
   struct fold_world *world = NULL;
   if (fold_engine_has_ranks(engine)) FOLD_TRY(fold_world_of(engine, &world));
   if (world && inputs > 1) return fold_error(FOLD_UNSUPPORTED, "ranks share one input");
   if (world) engine = FOLD_HOST;
   *rig = (struct fold_rig){.ops = fold_engine_of(engine),
+                           .problem = problem,
                            .dtype = dtype,
                            .inputs = inputs,
                            .max_rows = max_rows,
@@ -94,11 +96,6 @@ fold_status fold_rig_open_inputs(struct fold_rig *rig, enum fold_engine engine, 
   if (status.code == FOLD_OK) status = fold_rig_open_output(rig, fold_rig_element(rig));
   if (status.code != FOLD_OK) fold_rig_close(rig);
   return status;
-}
-
-fold_status fold_rig_open(struct fold_rig *rig, enum fold_engine engine, enum fold_dtype dtype, size_t n,
-                          size_t max_rows) {
-  return fold_rig_open_inputs(rig, engine, dtype, (const size_t[FOLD_INPUTS]){n}, 1, max_rows);
 }
 
 void fold_rig_close(struct fold_rig *rig) {

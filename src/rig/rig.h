@@ -52,10 +52,9 @@ struct fold_rig_input {
 
 struct fold_rig {
   const struct fold_engine_ops *ops;
+  const struct fold_problem *problem;
   enum fold_dtype dtype; /* of the inputs */
-  unsigned inputs;
-  const struct fold_problem
-      *problem; /* of its runs, set when the rig is opened; NULL: the fold of each row by a request's op */
+  unsigned inputs;       /* the problem's */
   struct fold_rig_input in[FOLD_INPUTS];
   size_t max_rows; /* the most results of a run */
   enum fold_placement placement;
@@ -76,13 +75,15 @@ struct fold_rig {
   struct fold_rig_spread spread;
 };
 
-/* Makes room for n elements of input and max_rows results. The caller then writes the input to fold_rig_input and calls
- * fold_rig_load. */
-fold_status fold_rig_open(struct fold_rig *rig, enum fold_engine engine, enum fold_dtype dtype, size_t n,
-                          size_t max_rows);
-/* The same with so many inputs, of n[k] elements each. Engines with ranks take one. */
-fold_status fold_rig_open_inputs(struct fold_rig *rig, enum fold_engine engine, enum fold_dtype dtype,
-                                 const size_t n[FOLD_INPUTS], unsigned inputs, size_t max_rows);
+/* Makes room for n[k] elements of each input of the problem, and max_rows results. The caller then writes the inputs to
+ * fold_rig_input and calls fold_rig_load. Engines with ranks take one input. */
+fold_status fold_rig_open(struct fold_rig *rig, enum fold_engine engine, const struct fold_problem *problem,
+                          enum fold_dtype dtype, const size_t n[FOLD_INPUTS], size_t max_rows);
+/* The same for the fold of rows by op, of n elements in all. */
+static inline fold_status fold_rig_open_rows(struct fold_rig *rig, enum fold_engine engine, enum fold_op op,
+                                             enum fold_dtype dtype, size_t n, size_t max_rows) {
+  return fold_rig_open(rig, engine, fold_rows_problem(op), dtype, (const size_t[FOLD_INPUTS]){n}, max_rows);
+}
 void fold_rig_close(struct fold_rig *rig);
 
 /* The host's copy of the first input, or of input number `input`, at its place. After writing to it, call
@@ -105,7 +106,6 @@ enum { FOLD_BASE_POISON = 0xa5 };
 
 /* A run: rows x cols from element `first` of each input, output and scratch poisoned with `poison`. */
 struct fold_request {
-  enum fold_op op;
   size_t first, rows, cols;
   size_t row_stride, col_stride; /* see struct fold_call; 0: contiguous */
   struct fold_launch launch;

@@ -130,7 +130,7 @@ static void take_zones(const struct fold_rig *rig, unsigned k, struct snapshot *
 }
 
 static fold_status take_snapshot(struct fold_rig *rig, const struct window *out, const struct window *scratch,
-                               struct snapshot *snapshot) {
+                                 struct snapshot *snapshot) {
   size_t n = 0;
   struct fold_piece pieces[2 * FOLD_INPUTS + 4]; /* unseen: 5 | 3 */
   for (unsigned k = 0; k < rig->inputs; k++) take_zones(rig, k, snapshot, pieces, &n);
@@ -239,7 +239,8 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
                                 const struct fold_request *request, const struct window *out,
                                 const struct window *scratch, struct snapshot *snapshot, struct fold_traces *traces) {
   bool host = rig->ops->is_host;
-  struct fold_watched watched[FOLD_INPUTS + 2] = { /* unseen: 3 */
+  struct fold_watched watched[FOLD_INPUTS + 2] = {
+      /* unseen: 3 */
       {.region = &rig->out.region, .first = out->at, .last = out->end},
       {.region = &rig->scratch.region, .first = scratch->at, .last = scratch->end}};
   const struct fold_watched *own_scratch = &watched[1];
@@ -324,21 +325,18 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
   struct window out, scratch;
   struct fold_call call = {
       .dtype = rig->dtype,
-      .op = request->op,
       .problem = rig->problem,
       .rows = request->rows,
       .cols = request->cols,
-      .in = part_of(rig, request, 0),
-      .row_stride = request->row_stride,
-      .col_stride = request->col_stride,
+      .in = {part_of(rig, request, 0)},
+      .stride = {{[FOLD_M] = (ptrdiff_t)request->row_stride, [FOLD_K] = (ptrdiff_t)request->col_stride},
+                 {[FOLD_M] = (ptrdiff_t)request->row_stride, [FOLD_K] = (ptrdiff_t)request->col_stride}},
       .launch = request->launch,
       .comm = request->comm,
-      .first_col = request->first_col,
-      .all_cols = request->all_cols,
+      .whole = {.first.k = request->first_col, .extent.k = request->all_cols},
       .poison = rig->ops->is_host ? &request->poison : NULL,
   };
-  if (fold_call_problem(&call)->factors > 1)
-    call.other = part_of(rig, request, are_one_array(rig, request) ? 0 : rig->inputs - 1);
+  if (call.problem->factors > 1) call.in[1] = part_of(rig, request, are_one_array(rig, request) ? 0 : rig->inputs - 1);
   const size_t size = fold_dtype_size(fold_subject_result(subject, rig->dtype));
   struct layout layout = {.n = 0};
   FOLD_TRY(fold_rig_open_output(rig, size));

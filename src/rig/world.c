@@ -20,7 +20,7 @@ static fold_status run_ranks(const struct fold_rig *rig, const struct fold_rig_s
   if (!heads) return fold_no_memory("for %u ranks", s->ranks);
   for (unsigned r = 0; r < s->ranks; r++) {
     const struct fold_rank_part part = fold_rig_part_of(s, r);
-    heads[r] = (struct wire_run){.op = request->op,
+    heads[r] = (struct wire_run){.problem = rig->problem->id,
                                  .ranks = s->ranks,
                                  .rows = s->rows,
                                  .cols = part.cols,

@@ -53,14 +53,12 @@ static fold_status fill(struct fold_rig *rig, const struct fold_case *c) {
 }
 
 static fold_status run_here(const struct fold_subject *subject, const struct fold_case *c, void *got) {
-  const struct fold_problem *problem = fold_case_problem(c);
   const size_t n[FOLD_INPUTS] = {fold_case_elements(c, 0), fold_case_elements(c, 1)};
-  const struct fold_request request = {.op = c->op, .rows = c->rows, .cols = c->cols, .poison = FOLD_BASE_POISON};
+  const struct fold_request request = {.rows = c->rows, .cols = c->cols, .poison = FOLD_BASE_POISON};
   struct fold_rig rig;
   struct fold_traces traces;
   FOLD_TRY(fold_engine_ready(subject->engine));
-  FOLD_TRY(fold_rig_open_inputs(&rig, subject->engine, c->dtype, n, problem->inputs, c->rows));
-  rig.problem = problem;
+  FOLD_TRY(fold_rig_open(&rig, subject->engine, c->problem, c->dtype, n, c->rows));
   fold_status status = fill(&rig, c);
   if (status.code == FOLD_OK) status = fold_rig_run(&rig, subject, &request, got, &traces);
   fold_rig_close(&rig);

@@ -149,7 +149,7 @@ static char *some_cases(const struct fold_cases *cases, fold_prefers *prefers) {
   char *text = NULL;
   size_t size;
   for (size_t i = 0; i < cases->n; i++) {
-    const struct fold_case *c = &cases->at[i], **best = &of[c->dtype][fold_case_problem(c)->id];
+    const struct fold_case *c = &cases->at[i], **best = &of[c->dtype][c->problem->id];
     if (c->ranks == 0 && (*best == NULL || prefers(*best, c))) *best = c;
   }
   FILE *out = open_memstream(&text, &size);

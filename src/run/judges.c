@@ -13,7 +13,7 @@ static unsigned rows_of(size_t rows) {
 }
 
 static bool are_alike(const struct fold_case *a, const struct fold_case *b) {
-  return a->ranks == b->ranks && a->dtype == b->dtype && fold_case_problem(a) == fold_case_problem(b) &&
+  return a->ranks == b->ranks && a->dtype == b->dtype && a->problem == b->problem &&
          rows_of(a->rows) == rows_of(b->rows) && log2_of(a->rows * a->cols) == log2_of(b->rows * b->cols);
 }
 
@@ -40,7 +40,7 @@ static bool is_for(const struct fold_case *c, const struct fold_claim *claim) {
 
 /* Max and min round nothing, so that their bits depend on no order. */
 static bool rounds(const struct fold_case *c) {
-  const enum fold_op op = fold_case_problem(c)->op;
+  const enum fold_op op = c->problem->op;
   return op != FOLD_MAX && op != FOLD_MIN;
 }
 

@@ -121,7 +121,8 @@ const struct fold_fact *fold_known(struct fold_trial *trial, const struct fold_c
   for (size_t i = 0; i < n; i++) {
     size_t wrong = 0;
     if (strcmp(facts[i].subject, trial->subject->name) != 0 || !(facts[i].claims >> claim->id & 1)) continue;
-    if (!(facts[i].ops >> trial->c->op & 1) || !explains_all(&facts[i], trial, claim->id, trial->got, &wrong)) continue;
+    if (!(facts[i].ops >> trial->c->problem->op & 1) || !explains_all(&facts[i], trial, claim->id, trial->got, &wrong))
+      continue;
     /* A permuted max or min has the same exact result, so its rows are judged as those of the base run are. */
     if (claim->id == FOLD_PERMUTATION_INVARIANT && !explains_all(&facts[i], trial, claim->id, trial->other, &wrong))
       continue;

@@ -75,7 +75,8 @@ static fold_status room_for_input(struct rank *r, const struct wire_load *load) 
   if (r->loaded && r->rig.dtype == dtype && r->rig.in[0].n == load->n && r->rig.max_rows == load->max_rows)
     return fold_ok();
   drop_rig(r);
-  FOLD_TRY(fold_rig_open(&r->rig, r->engine->memory, dtype, load->n, load->max_rows));
+  FOLD_TRY(fold_rig_open(&r->rig, r->engine->memory, fold_rows_problem(FOLD_SUM), dtype,
+                         (const size_t[FOLD_INPUTS]){load->n}, load->max_rows));
   r->loaded = true;
   return fold_ok();
 }
@@ -141,8 +142,7 @@ static fold_status run(struct rank *r, struct wire_run *run, struct wire_ran *ra
   if (!subject) return fold_error(FOLD_ENVIRONMENT, "has no subject %s", run->subject);
   if (!r->loaded || run->ranks == 0 || run->ranks > r->seat->ranks || !r->comm[run->ranks - 1])
     return fold_error(FOLD_ENVIRONMENT, "was asked to run with no input or no communicator");
-  struct fold_request request = {.op = (enum fold_op)run->op,
-                                 .rows = run->rows,
+  struct fold_request request = {.rows = run->rows,
                                  .cols = run->cols,
                                  .launch = run->launch,
                                  .poison = (unsigned char)run->poison,
@@ -152,6 +152,8 @@ static fold_status run(struct rank *r, struct wire_run *run, struct wire_ran *ra
                                  .comm = r->comm[run->ranks - 1],
                                  .first_col = run->first_col,
                                  .all_cols = run->all_cols};
+  if (run->problem >= FOLD_PROBLEMS) return fold_error(FOLD_ENVIRONMENT, "was asked for problem %u", run->problem);
+  r->rig.problem = fold_problem((enum fold_problem_id)run->problem);
   FOLD_TRY(room_for_results(r, run->rows * fold_dtype_size(fold_subject_result(subject, r->rig.dtype))));
   FOLD_TRY(move(r, run->shift));
   FOLD_TRY(fold_rig_run(&r->rig, subject, &request, r->results, &ran->traces));

@@ -39,9 +39,9 @@ static fold_status open_engine(struct opened *opened, enum fold_engine engine) {
   fold_process_state_forget(); /* starting an engine sets variables for the processes that it starts */
   if (opened->ready[engine].code == FOLD_BAD_INPUT) return opened->ready[engine];
   if (opened->ready[engine].code != FOLD_OK) return fold_ok();
-  const struct fold_problem *problem = fold_case_problem(c);
+  const struct fold_problem *problem = c->problem;
   const size_t n[FOLD_INPUTS] = {fold_case_elements(c, 0), fold_case_elements(c, 1)};
-  fold_status status = fold_rig_open_inputs(&opened->rig[engine], engine, c->dtype, n, problem->inputs, c->rows);
+  fold_status status = fold_rig_open(&opened->rig[engine], engine, c->problem, c->dtype, n, c->rows);
   if (status.code == FOLD_NO_MEMORY && fold_engine_is_here(engine)) return fold_within(status, "%s", c->name);
   if (status.code != FOLD_OK) {
     opened->ready[engine] = status;
@@ -49,7 +49,6 @@ static fold_status open_engine(struct opened *opened, enum fold_engine engine) {
   }
   opened->open[engine] = true;
   opened->rig[engine].ranks = c->ranks;
-  opened->rig[engine].problem = problem;
   FOLD_TRY(fold_within(fill(opened, engine), "%s", c->name));
   if (opened->truths.c == NULL) {
     FOLD_TRY(fold_rig_hash(&opened->rig[engine], &opened->input_hash));
@@ -83,14 +82,14 @@ static void close_case(struct opened *opened) {
 bool fold_takes_case(const struct fold_subject *subject, const struct fold_case *c) {
   if (fold_engine_has_ranks(subject->engine) != (c->ranks > 0)) return false;
   if (subject->vector && c->cols != c->ranks) return false;
-  return (subject->dtypes >> c->dtype & 1) && (subject->ops >> fold_case_problem(c)->id & 1);
+  return (subject->dtypes >> c->dtype & 1) && (subject->ops >> c->problem->id & 1);
 }
 
 static fold_status base_run(struct opened *opened, const struct fold_subject *subject, struct fold_traces *traces) {
   const struct fold_case *c = opened->c;
   *traces = (struct fold_traces){0};
   if (opened->ready[subject->engine].code != FOLD_OK) return opened->ready[subject->engine];
-  struct fold_request request = {.op = c->op, .rows = c->rows, .cols = c->cols, .poison = FOLD_BASE_POISON};
+  struct fold_request request = {.rows = c->rows, .cols = c->cols, .poison = FOLD_BASE_POISON};
   return fold_rig_run(&opened->rig[subject->engine], subject, &request, opened->got, traces);
 }
 
@@ -139,7 +138,7 @@ struct fold_judgement fold_round_judgement(const struct fold_round *round, struc
                                      .finding = fold_finding_open(round->cases->at[place.c].rows)};
   if (claim >= n_claims) return judgement;
   judgement.claim = &claims[claim];
-  const uint64_t promised = fold_claims_of(judgement.subject, judgement.c->op) | judgement.subject->named;
+  const uint64_t promised = fold_claims_of(judgement.subject, judgement.c->problem->op) | judgement.subject->named;
   judgement.promised = promised >> claims[claim].id & 1;
   return judgement;
 }

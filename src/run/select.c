@@ -22,7 +22,7 @@ bool fold_selects_claim(const struct fold_selection *selection, const struct fol
 bool fold_judgement_is_asked(const struct fold_selection *selection, const struct fold_judgement *j) {
   if (selection->claims || j->subject->guest == NULL) return true; /* others are not judged */
   struct fold_subject asking = {.claims = j->subject->asked};
-  const uint64_t also = asking.claims & FOLD_CLAIM(FOLD_BOUNDED) ? fold_claims_of(&asking, j->c->op) : 0;
+  const uint64_t also = asking.claims & FOLD_CLAIM(FOLD_BOUNDED) ? fold_claims_of(&asking, j->c->problem->op) : 0;
   return (asking.claims | also) & FOLD_CLAIM(j->claim->id);
 }
 

@@ -19,7 +19,8 @@ const char *const fold_course_methods[FOLD_COLUMNS] = {"host/sequential", "host/
 
 static double fold_f64(const char *order, const void *terms, size_t n) {
   double sum = 0;
-  struct fold_call call = {.dtype = FOLD_F64, .op = FOLD_SUM, .rows = 1, .cols = n, .in = terms, .out = &sum};
+  struct fold_call call = {
+      .dtype = FOLD_F64, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = n, .in = {terms}, .out = &sum};
   fold_status status = fold_order_replay(fold_order_find(order), &call);
   return status.code == FOLD_OK ? sum : NAN;
 }
@@ -148,8 +149,9 @@ static void print_agreement(const struct fold_course_table *table, FILE *out) {
     }
   }
   if (all > 0)
-    fprintf(out, "  %d of %d figures of the reference study's pathological table come out digit for digit in that way\n", same,
-            all);
+    fprintf(out,
+            "  %d of %d figures of the reference study's pathological table come out digit for digit in that way\n",
+            same, all);
 }
 
 static double error_of(const struct fold_study *study, const struct fold_study_case *c, enum fold_engine engine,
@@ -199,7 +201,8 @@ static void print_gpu(const struct fold_study *study, const struct fold_course_t
     last = c;
   }
   if (!any) fprintf(out, "  no GPU took part%s%s\n", no_gpu ? ": " : "", no_gpu ? no_gpu : "");
-  fprintf(out, "  'replay shuffle': the order of the reference study's kernel on the host, whose bits a GPU must give\n");
+  fprintf(out,
+          "  'replay shuffle': the order of the reference study's kernel on the host, whose bits a GPU must give\n");
   fprintf(out, "  the reference study's GPU column is PyTorch's sum on a Tesla T4\n");
 }
 

@@ -28,7 +28,13 @@ fold_status fold_ranks_sum(enum fold_ranks_algorithm algorithm, enum fold_dtype 
   const struct fold_order order = order_of(algorithm, ranks, chunk);
   const struct fold_arithmetic travels_in_dtype = {FOLD_PLAIN, dtype, dtype};
   uint64_t out;
-  struct fold_call call = {.dtype = dtype, .rows = 1, .cols = ranks, .in = x, .out = &out, .launch.threads = 1};
+  struct fold_call call = {.dtype = dtype,
+                           .problem = fold_rows_problem(FOLD_SUM),
+                           .rows = 1,
+                           .cols = ranks,
+                           .in = {x},
+                           .out = &out,
+                           .launch.threads = 1};
   FOLD_TRY(fold_accumulator_of(dtype) == dtype ? fold_order_replay(&order, &call)
                                                : fold_method_replay(&order, travels_in_dtype, &call));
   *sum = fold_bits_load(dtype, &out, 0);

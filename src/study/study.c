@@ -41,7 +41,7 @@ struct input {
 static fold_status open_rig(struct input *input, enum fold_engine engine) {
   const struct fold_study_case *c = input->c;
   if (input->open[engine]) return input->truth_status;
-  FOLD_TRY(fold_rig_open(&input->rig[engine], engine, c->dtype, c->n, 1));
+  FOLD_TRY(fold_rig_open_rows(&input->rig[engine], engine, c->op, c->dtype, c->n, 1));
   input->open[engine] = true;
   void *terms = fold_rig_input(&input->rig[engine]);
   fold_generate_parallel(&input->source, 0, c->n, terms, 0);
@@ -94,7 +94,7 @@ enum { POISON = 0xa5 };
 static fold_status run_subject(struct input *input, struct fold_study_point *point) {
   const struct fold_study_case *c = input->c;
   struct fold_rig *rig = &input->rig[point->subject->engine];
-  struct fold_request request = {.op = c->op, .rows = 1, .cols = c->n, .poison = POISON};
+  struct fold_request request = {.rows = 1, .cols = c->n, .poison = POISON};
   struct fold_traces traces;
   uint64_t room = 0;
   FOLD_TRY(fold_rig_run(rig, point->subject, &request, &room, &traces));

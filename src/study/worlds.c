@@ -38,7 +38,7 @@ enum { POISON = 0xa5 };
 
 fold_status fold_worlds_once(const struct fold_worlds_run *run, void *got) {
   struct fold_request request = {
-      .op = FOLD_SUM, .first = run->first, .rows = run->rows, .cols = run->cols, .poison = POISON, .ranks = run->ranks};
+      .first = run->first, .rows = run->rows, .cols = run->cols, .poison = POISON, .ranks = run->ranks};
   struct fold_traces traces;
   uint64_t hash;
   char text[80];
@@ -71,13 +71,13 @@ struct sharded {
 
 static fold_status open_sharded(struct sharded *b, const struct fold_worlds_case *c, size_t subjects, unsigned ranks) {
   struct fold_source source = {c->generator, c->dtype, c->seed, c->n, 0};
-  b->row = (struct fold_case){.dtype = c->dtype, .op = FOLD_SUM, .rows = 1, .cols = c->n};
+  b->row = (struct fold_case){.dtype = c->dtype, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = c->n};
   b->one = calloc(subjects + 1, sizeof *b->one);
   b->has_one = calloc(subjects + 1, sizeof *b->has_one);
   b->shards = calloc(ranks + 1, sizeof(double));
   if (!b->one || !b->has_one || !b->shards) return fold_no_memory("for the subjects");
   FOLD_TRY(fold_source_check(&source));
-  FOLD_TRY(fold_rig_open(&b->rig, c->engine, c->dtype, c->n, 1));
+  FOLD_TRY(fold_rig_open_rows(&b->rig, c->engine, FOLD_SUM, c->dtype, c->n, 1));
   void *terms = fold_rig_input(&b->rig);
   fold_generate_parallel(&source, 0, c->n, terms, 0);
   FOLD_TRY(fold_rig_load(&b->rig));

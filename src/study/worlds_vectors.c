@@ -53,15 +53,19 @@ static fold_status lay(struct sharded *b, unsigned ranks) {
   size_t size = fold_dtype_size(c->dtype), row = ranks * size, whole = b->most * size;
   fold_rig_close(&b->rig);
   fold_truths_close(&b->truths);
-  FOLD_TRY(fold_rig_open(&b->rig, c->engine, c->dtype, c->n * ranks, c->n));
+  FOLD_TRY(fold_rig_open_rows(&b->rig, c->engine, FOLD_SUM, c->dtype, c->n * ranks, c->n));
   unsigned char *input = fold_rig_input(&b->rig);
   for (size_t i = 0; i < c->n; i++) memcpy(input + i * row, b->terms + i * whole, row);
   FOLD_TRY(fold_rig_load(&b->rig));
   FOLD_TRY(fold_rig_hash(&b->rig, &b->input_hash));
-  b->rows = (struct fold_case){.dtype = c->dtype, .op = FOLD_SUM, .rows = c->n, .cols = ranks};
+  b->rows = (struct fold_case){.dtype = c->dtype, .problem = fold_rows_problem(FOLD_SUM), .rows = c->n, .cols = ranks};
   b->truths = (struct fold_truths){.c = &b->rows, .input = input};
-  struct fold_call call = {
-      .dtype = c->dtype, .op = FOLD_SUM, .rows = c->n, .cols = ranks, .in = input, .out = b->canonical};
+  struct fold_call call = {.dtype = c->dtype,
+                           .problem = fold_rows_problem(FOLD_SUM),
+                           .rows = c->n,
+                           .cols = ranks,
+                           .in = {input},
+                           .out = b->canonical};
   return fold_order_replay(fold_order_find(canonical_order), &call);
 }
 

@@ -64,7 +64,7 @@ static fold_status launch(const struct fold_call *call) {
   FOLD_TRY(check(call));
   if (call->rows == 0) return fold_ok();
   block_kernel<FAULT><<<(unsigned)call->rows * BLOCKS, 1, 0, (cudaStream_t)call->stream>>>(
-      (const float *)call->in, (float *)call->out, call->cols, (unsigned *)call->scratch,
+      (const float *)call->in[0], (float *)call->out, call->cols, (unsigned *)call->scratch,
       (float *)((char *)call->scratch + FOLD_SCRATCH_ZEROED));
   return fold_cuda_launched("block_kernel");
 }
@@ -90,7 +90,7 @@ extern "C" fold_status gpu_atomic(const struct fold_subject *subject, const stru
   if (call->rows == 0) return fold_ok();
   cudaStream_t stream = (cudaStream_t)call->stream;
   FOLD_CUDA_TRY(cudaMemsetAsync(call->out, 0, call->rows * sizeof(float), stream));
-  atomic_kernel<<<(unsigned)call->rows * BLOCKS, 1, 0, stream>>>((const float *)call->in, (float *)call->out,
+  atomic_kernel<<<(unsigned)call->rows * BLOCKS, 1, 0, stream>>>((const float *)call->in[0], (float *)call->out,
                                                                  call->cols);
   return fold_cuda_launched("atomic_kernel");
 }

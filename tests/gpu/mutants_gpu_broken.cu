@@ -40,7 +40,7 @@ static __global__ void broken_kernel(const float *in, float *out, size_t rows, s
 template <int FAULT>
 static fold_status launch(const struct fold_call *call, const unsigned *odd, unsigned block) {
   FOLD_TRY(fold_cuda_check(call));
-  broken_kernel<FAULT><<<1, block, 0, (cudaStream_t)call->stream>>>((const float *)call->in, (float *)call->out,
+  broken_kernel<FAULT><<<1, block, 0, (cudaStream_t)call->stream>>>((const float *)call->in[0], (float *)call->out,
                                                                     call->rows, call->cols, odd);
   return fold_cuda_launched("broken_kernel");
 }

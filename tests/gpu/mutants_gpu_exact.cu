@@ -106,9 +106,9 @@ static fold_status launch(const struct fold_call *call) {
   const unsigned grid = call->launch.blocks ? call->launch.blocks : 4;
   cudaStream_t stream = (cudaStream_t)call->stream;
   if (call->dtype == FOLD_F16)
-    exact_kernel<FAULT, FOLD_F16><<<grid, THREADS, 0, stream>>>(call->in, call->out, call->rows, call->cols);
+    exact_kernel<FAULT, FOLD_F16><<<grid, THREADS, 0, stream>>>(call->in[0], call->out, call->rows, call->cols);
   else if (call->dtype == FOLD_F32)
-    exact_kernel<FAULT, FOLD_F32><<<grid, THREADS, 0, stream>>>(call->in, call->out, call->rows, call->cols);
+    exact_kernel<FAULT, FOLD_F32><<<grid, THREADS, 0, stream>>>(call->in[0], call->out, call->rows, call->cols);
   else
     return fold_error(FOLD_UNSUPPORTED, "f16 and f32");
   return fold_cuda_launched("exact_kernel");

@@ -40,8 +40,8 @@ static fold_status shuffle(const struct fold_call *call) {
   if (call->cols > THREADS) return fold_error(FOLD_UNSUPPORTED, "rows of up to 256 terms");
   if (call->rows == 0) return fold_ok();
   const unsigned grid = call->launch.blocks ? call->launch.blocks : (unsigned)call->rows;
-  shuffle_kernel<FAULT><<<grid, THREADS, 0, (cudaStream_t)call->stream>>>((const float *)call->in, (float *)call->out,
-                                                                          call->rows, call->cols);
+  shuffle_kernel<FAULT><<<grid, THREADS, 0, (cudaStream_t)call->stream>>>((const float *)call->in[0],
+                                                                          (float *)call->out, call->rows, call->cols);
   return fold_cuda_launched("shuffle_kernel");
 }
 
@@ -96,7 +96,7 @@ static fold_status chain(const struct fold_call *call) {
   if (call->rows == 0) return fold_ok();
   const unsigned block = call->launch.block ? call->launch.block : 32,
                  grid = call->launch.blocks ? call->launch.blocks : 4;
-  chain_kernel<PEELS><<<grid, block, 0, (cudaStream_t)call->stream>>>((const float *)call->in, (float *)call->out,
+  chain_kernel<PEELS><<<grid, block, 0, (cudaStream_t)call->stream>>>((const float *)call->in[0], (float *)call->out,
                                                                       call->rows, call->cols);
   return fold_cuda_launched("chain_kernel");
 }
@@ -137,7 +137,7 @@ extern "C" fold_status gpu_grid(const struct fold_subject *subject, const struct
   if (call->rows == 0) return fold_ok();
   float *partial = (float *)((char *)call->scratch + FOLD_SCRATCH_ZEROED);
   cudaStream_t stream = (cudaStream_t)call->stream;
-  grid_kernel<<<grid, 1, 0, stream>>>((const float *)call->in, partial, call->rows, call->cols);
+  grid_kernel<<<grid, 1, 0, stream>>>((const float *)call->in[0], partial, call->rows, call->cols);
   FOLD_TRY(fold_cuda_launched("grid_kernel"));
   grid_end_kernel<<<1, 1, 0, stream>>>(partial, (float *)call->out, call->rows, grid);
   return fold_cuda_launched("grid_end_kernel");

@@ -93,7 +93,7 @@ static fold_status launch(const struct fold_call *call) {
   if (call->launch.block && call->launch.block != THREADS) return fold_error(FOLD_UNSUPPORTED, "blocks of 64 threads");
   if (call->rows == 0) return fold_ok();
   const unsigned grid = call->launch.blocks ? call->launch.blocks : (unsigned)call->rows;
-  row_kernel<FAULT, D, O><<<grid, THREADS, 0, (cudaStream_t)call->stream>>>((stored *)call->in, (stored *)call->out,
+  row_kernel<FAULT, D, O><<<grid, THREADS, 0, (cudaStream_t)call->stream>>>((stored *)call->in[0], (stored *)call->out,
                                                                             call->rows, call->cols);
   return fold_cuda_launched("row_kernel");
 }

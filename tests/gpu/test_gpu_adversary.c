@@ -80,7 +80,8 @@ static void judge_row(struct desk *k, enum adversary kind, enum fold_dtype dtype
   adversary_fill(kind, dtype, n, seed, k->in);
   fold_bits_store(dtype, k->want, 0, oracle_of(dtype, k->in, n, n < 5000));
   gpu_need(fold_device_put(k->d_in + offset, k->in, n * size));
-  struct fold_call call = {.dtype = dtype, .op = FOLD_SUM, .rows = 1, .cols = n, .in = k->d_in + offset};
+  struct fold_call call = {
+      .dtype = dtype, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = n, .in = {k->d_in + offset}};
   for (size_t l = 0; l < sizeof launches / sizeof *launches; l++) {
     call.launch = launches[l];
     judge(k, "flat/exact", call, adversary_name(kind), seed);
@@ -131,7 +132,8 @@ Test(gpu_adversary, every_row_of_many_is_rounded_correctly_whatever_it_holds) {
         }
         cr_assert(!bad, "the host's two oracles differ");
         gpu_need(fold_device_put(k.d_in, k.in, rows * cols * size));
-        struct fold_call call = {.dtype = dtype, .op = FOLD_SUM, .rows = rows, .cols = cols, .in = k.d_in};
+        struct fold_call call = {
+            .dtype = dtype, .problem = fold_rows_problem(FOLD_SUM), .rows = rows, .cols = cols, .in = {k.d_in}};
         for (k.shift = 0; k.shift < 2; k.shift++)
           judge(&k, "rows/exact", call, adversary_name((enum adversary)kind), s);
       }
@@ -156,7 +158,8 @@ static uint64_t product_of(enum fold_dtype dtype, int byte, size_t n) {
 
 static void expect_product(const struct fold_subject *subject, enum fold_dtype dtype, int byte, size_t n,
                            const void *d_in, void *d_out, bool right) {
-  struct fold_call call = {.dtype = dtype, .op = FOLD_SUM, .rows = 1, .cols = n, .in = d_in, .out = d_out};
+  struct fold_call call = {
+      .dtype = dtype, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = n, .in = {d_in}, .out = d_out};
   uint64_t got = 0, want = product_of(dtype, byte, n);
   fold_status status = gpu_run(subject, call, &got);
   cr_expect_eq(status.code, FOLD_OK, "%s: %s", subject->name, status.text);

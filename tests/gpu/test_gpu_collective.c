@@ -40,8 +40,11 @@ static void fill(enum fold_dtype dtype, size_t n, int ranks, void *slices) {
 
 /* A comm of which only the number of ranks is asked. */
 static struct fold_call call_of(int dtype, int op, size_t rows, size_t cols, struct fold_comm *comm) {
-  return (struct fold_call){
-      .dtype = (enum fold_dtype)dtype, .op = (enum fold_op)op, .rows = rows, .cols = cols, .comm = comm};
+  return (struct fold_call){.dtype = (enum fold_dtype)dtype,
+                            .problem = fold_rows_problem((enum fold_op)op),
+                            .rows = rows,
+                            .cols = cols,
+                            .comm = comm};
 }
 
 Test(gpu_collective, a_gpu_combines_the_ranks_terms_as_the_host_does) {
@@ -62,7 +65,7 @@ Test(gpu_collective, a_gpu_combines_the_ranks_terms_as_the_host_does) {
         gpu_need(fold_parts_host.combine(&call, slices, N, want));
         size_t at = first_wrong(call.dtype, got, want, N);
         cr_expect_eq(at, (size_t)N, "%s %s over %d ranks: element %zu differs", fold_dtype_name(call.dtype),
-                     fold_op_name(call.op), ranks, at);
+                     fold_op_name(call.problem->op), ranks, at);
       }
   gpu_free(d_slices);
   gpu_free(d_out);
@@ -93,11 +96,11 @@ static void judge_sum(int d, int o, struct sum_shape shape, char fault[120]) {
            cols = fold_comm_cut(shape.cols, shape.block, shape.ranks, r + 1) - first;
     struct fold_call call = call_of(d, o, shape.rows, cols, &comm);
     for (size_t i = 0; i < shape.rows * cols; i++) fold_bits_store(call.dtype, in, i, element(call.dtype, i, r));
-    call.in = in;
+    call.in[0] = in;
     gpu_need(fold_parts_host.subtrees(&call, NULL, shape.block, theirs + bytes));
     gpu_need(fold_device_put(d_in, in, shape.rows * cols * size));
     size_t need = fold_parts_cuda.subtrees_scratch(&call, shape.block);
-    call.in = d_in;
+    call.in[0] = d_in;
     call.scratch = gpu_alloc(need);
     gpu_need(fold_device_set(call.scratch, 0xff, need, NULL));
     gpu_need(fold_device_set(call.scratch, 0, FOLD_SCRATCH_ZEROED, NULL));
@@ -152,7 +155,7 @@ Test(gpu_collective, blocks_that_are_no_subtrees_are_refused) {
   static const size_t blocks[] = {0, 1, 4095, 12288, 5 * 4096};
   struct fold_comm comm = {.ranks = 2};
   struct fold_call call = call_of(FOLD_F32, FOLD_SUM, 1, 20000, &comm);
-  call.in = call.scratch = gpu_alloc(1 << 20);
+  call.in[0] = call.scratch = gpu_alloc(1 << 20);
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     cr_expect_eq(fold_parts_cuda.subtrees(&call, call.scratch, blocks[i], NULL).code, FOLD_BAD_INPUT, "blocks of %zu",
                  blocks[i]);
@@ -257,7 +260,8 @@ static void compare(struct world *w, int rank, const struct fold_call *call, con
     bool strayed = fold_bits_load(call->dtype, got, 0) != poison || fold_bits_load(call->dtype, got, n + 1) != poison;
     if (at != n || strayed)
       snprintf(w->fault, sizeof w->fault, "%s: %s %s of %zu elements on rank %d: element %zu is %s", what,
-               fold_dtype_name(call->dtype), fold_op_name(call->op), n, r, at, strayed ? "past the end" : "wrong");
+               fold_dtype_name(call->dtype), fold_op_name(call->problem->op), n, r, at,
+               strayed ? "past the end" : "wrong");
   }
   w->ran += rank == 0;
   pthread_barrier_wait(&w->meet);
@@ -296,9 +300,9 @@ static void tree_body(struct world *w, int rank, struct fold_reach *reach) {
         tell_host(w, rank, &call);
         fill(call.dtype, call.rows, 1, in);
         for (size_t i = 0; i < call.rows; i++) fold_bits_store(call.dtype, in, i, element(call.dtype, i, rank));
-        call.in = (unsigned char *)d_in + shift * size;
+        call.in[0] = (unsigned char *)d_in + shift * size;
         call.out = (unsigned char *)d_out + (1 + shift) * size;
-        stop_on(fold_device_put((void *)(uintptr_t)call.in, in, call.rows * size), rank);
+        stop_on(fold_device_put((void *)(uintptr_t)call.in[0], in, call.rows * size), rank);
         for (size_t b = 0; b < 2 * sizeof blocks / sizeof *blocks; b++) {
           call.launch.blocks = blocks[b / 2];
           stop_on(fold_device_set(d_out, 0xa5, (MOST + 4) * 8, NULL), rank);
@@ -325,7 +329,7 @@ static void graph_body(struct world *w, int rank, struct fold_reach *reach) {
   for (size_t k = 0; k < 2; k++) {
     struct fold_call call = call_of(FOLD_F32, FOLD_SUM, lengths[k], 1, NULL);
     call.launch.blocks = k ? 2 : 0;
-    call.in = d_in;
+    call.in[0] = d_in;
     call.out = (float *)d_out + 1;
     call.stream = stream;
     tell_host(w, rank, &call);

@@ -103,7 +103,7 @@ static const char *misaligned_fault(const struct fold_subject *subject, struct f
   if (status.code != FOLD_OK) return "fails at aligned addresses";
   struct fold_call in = call, out = call;
   in.scratch = out.scratch = gpu_scratch(subject, &call);
-  in.in = (const char *)call.in + 1;
+  in.in = (const char *)call.in[0] + 1;
   out.out = (char *)call.out + 1;
   fault = refusal_fault(subject, &in, "in");
   if (!fault) fault = refusal_fault(subject, &out, "out");
@@ -122,8 +122,12 @@ Test(gpu_failures, a_misaligned_address_is_refused_and_the_context_lives) {
   for (size_t i = 0; i < n; i++)
     for (int dtype = 0; dtype < GPU_DTYPES; dtype++) {
       if (!gpu_takes(&subjects[i], dtype, FOLD_SUM)) continue;
-      struct fold_call call = {
-          .dtype = (enum fold_dtype)dtype, .op = FOLD_SUM, .rows = 1, .cols = 100, .in = d, .out = d_out};
+      struct fold_call call = {.dtype = (enum fold_dtype)dtype,
+                               .problem = fold_rows_problem(FOLD_SUM),
+                               .rows = 1,
+                               .cols = 100,
+                               .in = {d},
+                               .out = d_out};
       bool runs;
       const char *fault = misaligned_fault(&subjects[i], call, &runs);
       ran += runs;

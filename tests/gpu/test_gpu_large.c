@@ -37,7 +37,8 @@ static void lay_marks(unsigned char *d, size_t n) {
 }
 
 static void expect_marks(const struct fold_subject *subject, const void *d_in, void *d_out, bool right) {
-  struct fold_call call = {.dtype = FOLD_F16, .op = FOLD_SUM, .rows = 1, .cols = past, .in = d_in, .out = d_out};
+  struct fold_call call = {
+      .dtype = FOLD_F16, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = past, .in = {d_in}, .out = d_out};
   uint16_t got = 0, want = (uint16_t)fold_bits_from_double(FOLD_F16, (1 << MARKS) - 1);
   fold_status status = gpu_run(subject, call, &got);
   cr_expect_eq(status.code, FOLD_OK, "%s: %s", subject->name, status.text);
@@ -75,7 +76,8 @@ enum { SIDE = 65537 };
  * neither. */
 static bool want_row(const struct fold_subject *subject, const uint16_t *row, uint16_t *want) {
   const struct fold_order *order = subject->order ? fold_order_find(subject->order) : NULL;
-  struct fold_call alone = {.dtype = FOLD_F16, .op = FOLD_SUM, .rows = 1, .cols = SIDE, .in = row, .out = want};
+  struct fold_call alone = {
+      .dtype = FOLD_F16, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = SIDE, .in = {row}, .out = want};
   if (order) gpu_need(fold_order_replay(order, &alone));
   if (order || subject->method != FOLD_EXACT) return order != NULL;
   struct fold_truth truth;
@@ -89,7 +91,12 @@ static bool want_row(const struct fold_subject *subject, const uint16_t *row, ui
 static void expect_rows(const struct fold_subject *subject, const struct fold_source *source, const void *d_in,
                         void *d_out, uint16_t *got) {
   static const size_t picks[] = {0, 1, 32768, 65533, 65534, 65535, 65536};
-  struct fold_call call = {.dtype = FOLD_F16, .op = FOLD_SUM, .rows = SIDE, .cols = SIDE, .in = d_in, .out = d_out};
+  struct fold_call call = {.dtype = FOLD_F16,
+                           .problem = fold_rows_problem(FOLD_SUM),
+                           .rows = SIDE,
+                           .cols = SIDE,
+                           .in = {d_in},
+                           .out = d_out};
   uint16_t *row = malloc(2 * SIDE), want = 0;
   cr_assert(row, "no memory");
   fold_status status = gpu_run(subject, call, got);
@@ -138,10 +145,10 @@ static float replay_by_pieces(const struct fold_source *source, size_t n, const 
     size_t first = p * length, some = n - first < length ? n - first : length;
     float *terms = malloc(some * sizeof *terms);
     struct fold_call call = {.dtype = FOLD_F32,
-                             .op = FOLD_SUM,
+                             .problem = fold_rows_problem(FOLD_SUM),
                              .rows = 1,
                              .cols = some,
-                             .in = terms,
+                             .in = {terms},
                              .out = values + p,
                              .launch = {.threads = 1}};
     if (terms && !failed) fold_generate(source, first, some, terms);
@@ -149,7 +156,12 @@ static float replay_by_pieces(const struct fold_source *source, size_t n, const 
     free(terms);
   }
   cr_assert(!failed, "no memory to replay %zu pieces", pieces);
-  struct fold_call join = {.dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = pieces, .in = values, .out = &result};
+  struct fold_call join = {.dtype = FOLD_F32,
+                           .problem = fold_rows_problem(FOLD_SUM),
+                           .rows = 1,
+                           .cols = pieces,
+                           .in = {values},
+                           .out = &result};
   gpu_need(fold_order_replay(outer, &join));
   free(values);
   return result;
@@ -159,7 +171,8 @@ static float replay_whole(const struct fold_source *source, size_t n, const char
   float *terms = malloc(n * sizeof *terms), result = 0;
   cr_assert(terms, "no memory");
   fold_generate(source, 0, n, terms);
-  struct fold_call call = {.dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = n, .in = terms, .out = &result};
+  struct fold_call call = {
+      .dtype = FOLD_F32, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = n, .in = {terms}, .out = &result};
   gpu_need(fold_order_replay(fold_order_find(order), &call));
   free(terms);
   return result;
@@ -188,7 +201,8 @@ Test(gpu_large, pieces_replay_as_the_whole) {
 static void expect_f32(const char *name, const void *d_in, void *d_out, float want) {
   const struct fold_subject *subject = fold_subject_find(name, FOLD_CUDA);
   cr_assert_not_null(subject, "no subject %s", name);
-  struct fold_call call = {.dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = past, .in = d_in, .out = d_out};
+  struct fold_call call = {
+      .dtype = FOLD_F32, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = past, .in = {d_in}, .out = d_out};
   float got = 0;
   fold_status status = gpu_run(subject, call, &got);
   cr_expect_eq(status.code, FOLD_OK, "%s: %s", name, status.text);

@@ -22,14 +22,15 @@ static uint64_t draw(uint64_t *seed, uint64_t below) {
 static struct fold_call some_call(enum fold_dtype dtype, const unsigned char *d_in, uint64_t *seed) {
   static const size_t some_rows[] = {1, 4, 31, 133, 200, 264, 265, 700, 1000, 4224, 4225, 8448, 8449, 9000};
   static const size_t some_cols[] = {17, 300, 1100, 2100, 4100, 9000, 17000, 40000};
-  struct fold_call call = {.dtype = dtype, .op = draw(seed, 3) ? FOLD_SUM : (enum fold_op)draw(seed, FOLD_OPS)};
+  struct fold_call call = {.dtype = dtype,
+                           .problem = fold_rows_problem(draw(seed, 3) ? FOLD_SUM : (enum fold_op)draw(seed, FOLD_OPS))};
   do {
     call.rows = draw(seed, 3) ? some_rows[draw(seed, 14)] : 1 + draw(seed, MOST_ROWS);
     call.cols = 1 + draw(seed, some_cols[draw(seed, 8)]);
     if (draw(seed, 5) == 0) call.cols = ((size_t)256 << draw(seed, 7)) - (draw(seed, 2) ? 1 + draw(seed, 40) : 0);
     if (draw(seed, 3) == 0) call.cols = (call.cols + 15) / 16 * 16;
   } while (call.rows * call.cols > TERMS - LATEST);
-  call.in = d_in + (draw(seed, 3) ? draw(seed, LATEST) * fold_dtype_size(dtype) : 0);
+  call.in[0] = d_in + (draw(seed, 3) ? draw(seed, LATEST) * fold_dtype_size(dtype) : 0);
   if (draw(seed, 4) == 0) call.launch.blocks = 1 + (unsigned)draw(seed, 100);
   return call;
 }
@@ -59,8 +60,8 @@ Test(gpu_rows, tuned_kernels_have_the_plain_ones_bits_at_any_shape) {
           const uint64_t bits = fold_bits_load(dtype, got, r), right = fold_bits_load(dtype, want, r);
           if (fold_bits_same(dtype, bits, right) || wrong++ >= 10) continue;
           cr_expect(false, "%s: %s %s %zux%zu, %zu past a multiple of 16, %u blocks, row %zu: got %#llx, want %#llx",
-                    names[k], fold_dtype_name(dtype), fold_op_name(call.op), call.rows, call.cols,
-                    (size_t)((uintptr_t)call.in % 16), call.launch.blocks, r, (unsigned long long)bits,
+                    names[k], fold_dtype_name(dtype), fold_op_name(call.problem->op), call.rows, call.cols,
+                    (size_t)((uintptr_t)call.in[0] % 16), call.launch.blocks, r, (unsigned long long)bits,
                     (unsigned long long)right);
         }
       }

@@ -67,10 +67,10 @@ static void report(struct desk *k, bool right, const char *what, const char *of,
 
 static struct fold_call call_of(const struct desk *k, enum fold_dtype dtype, size_t rows, size_t cols, const void *in) {
   return (struct fold_call){.dtype = dtype,
-                            .op = FOLD_SUM,
+                            .problem = fold_rows_problem(FOLD_SUM),
                             .rows = rows,
                             .cols = cols,
-                            .in = in,
+                            .in = {in},
                             .out = k->d_out,
                             .stream = k->stream,
                             .scratch = k->d_scratch};
@@ -355,9 +355,14 @@ Test(gpu_states, all_of_it_records_in_a_graph_and_leaves_scratch_as_it_was) {
 Test(gpu_states, refuses_what_it_cannot_do) {
   int64_t words[WORDS + 1];
   const int64_t *odd = (const int64_t *)((const unsigned char *)words + 4);
-  struct fold_call call = {.dtype = FOLD_F32, .op = FOLD_PROD, .rows = 1, .cols = 1, .in = words, .scratch = words};
+  struct fold_call call = {.dtype = FOLD_F32,
+                           .problem = fold_rows_problem(FOLD_PROD),
+                           .rows = 1,
+                           .cols = 1,
+                           .in = {words},
+                           .scratch = words};
   cr_expect_eq(fold_exact_state(&call, words).code, FOLD_UNSUPPORTED, "a product");
-  call.op = FOLD_SUM;
+  call.problem = fold_rows_problem(FOLD_SUM);
   cr_expect_eq(fold_exact_state(&call, NULL).code, FOLD_BAD_INPUT, "no words");
   cr_expect_eq(fold_exact_state(&call, (int64_t *)(uintptr_t)odd).code, FOLD_BAD_INPUT, "words at an odd address");
   cr_expect_eq(fold_exact_merge((int64_t *)(uintptr_t)odd, words, 1, NULL).code, FOLD_BAD_INPUT, "merge into");

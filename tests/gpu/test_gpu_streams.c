@@ -57,10 +57,10 @@ static const char *run_stream(struct place *p, const struct fold_subject *subjec
 
 static const char *judge(struct place *p, const struct fold_subject *subject, int dtype, int op, struct shape shape) {
   struct fold_call call = {.dtype = (enum fold_dtype)dtype,
-                           .op = (enum fold_op)op,
+                           .problem = fold_rows_problem((enum fold_op)op),
                            .rows = shape.rows,
                            .cols = shape.cols,
-                           .in = p->d_in,
+                           .in = {p->d_in},
                            .out = p->d_out};
   gpu_need(gpu_run(subject, call, p->want));
   call.scratch = gpu_scratch(subject, &call);

@@ -78,10 +78,10 @@ static fold_status launch(struct virtual_world *w, const struct virtual_job *job
   const void *in = input_of(w, job, rank);
   unsigned char *out = w->d_arena[rank] + job->out_at;
   struct fold_call call = {.dtype = job->dtype,
-                           .op = job->op,
+                           .problem = fold_rows_problem(job->op),
                            .rows = job->n,
                            .cols = 1,
-                           .in = in,
+                           .in = {in},
                            .out = out,
                            .launch = {.blocks = job->blocks},
                            .stream = w->stream[rank]};
@@ -260,10 +260,10 @@ fold_status virtual_run_huge(struct virtual_world *w, size_t n) {
   }
   for (int r = 0; r < w->ranks && status.code == FOLD_OK; r++) {
     struct fold_call call = {.dtype = job.dtype,
-                             .op = job.op,
+                             .problem = fold_rows_problem(job.op),
                              .rows = n,
                              .cols = 1,
-                             .in = d_x[r],
+                             .in = {d_x[r]},
                              .out = d_x[r],
                              .launch = {.blocks = job.blocks},
                              .stream = w->stream[r]};

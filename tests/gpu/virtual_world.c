@@ -84,7 +84,7 @@ fold_status virtual_make_terms(struct virtual_world *w, int type) {
 fold_status virtual_make_want(struct virtual_world *w, enum fold_dtype dtype, enum fold_op op) {
   if (w->want[dtype][op]) return fold_ok();
   struct fold_comm comm = {.ranks = w->ranks};
-  struct fold_call call = {.dtype = dtype, .op = op, .comm = &comm, .launch = {.threads = 8}};
+  struct fold_call call = {.dtype = dtype, .problem = fold_rows_problem(op), .comm = &comm, .launch = {.threads = 8}};
   w->want[dtype][op] = malloc(w->nbytes);
   if (!w->want[dtype][op]) return fold_error(FOLD_NO_MEMORY, "not enough memory for the host's word");
   const size_t n = w->nbytes / fold_dtype_size(dtype);

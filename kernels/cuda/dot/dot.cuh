@@ -19,8 +19,8 @@ struct dot_plan {
 static inline fold_status dot_plan_of(const struct fold_call *call, const char *name, unsigned threads, size_t stretch,
                                       struct dot_plan *plan) {
   FOLD_TRY(fold_cuda_check(call));
-  if ((uintptr_t)call->other % fold_dtype_size(call->dtype))
-    return fold_error(FOLD_BAD_INPUT, "other: address %p is not aligned to the element", call->other);
+  if ((uintptr_t)call->in[1] % fold_dtype_size(call->dtype))
+    return fold_error(FOLD_BAD_INPUT, "other: address %p is not aligned to the element", call->in[1]);
   if (call->launch.block && call->launch.block != threads)
     return fold_error(FOLD_UNSUPPORTED, "%s: blocks of %u threads only", name, threads);
   *plan = (struct dot_plan){call->rows, call->cols, stretch, (call->cols + stretch - 1) / stretch, 0};

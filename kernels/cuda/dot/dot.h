@@ -1,6 +1,6 @@
 /* dot.h: dot products of rows on a GPU, as rows of the registry name them. Plain C.
  *
- * call->in and call->other are the two inputs, rows x cols each. Blocks of 256 threads (dot/exact: 32) only; any number of blocks.
+ * call->in[0] and call->in[1] are the two inputs, rows x cols each. Blocks of 256 threads (dot/exact: 32) only; any number of blocks.
  */
 #ifndef FOLD_CUDA_DOT_H
 #define FOLD_CUDA_DOT_H

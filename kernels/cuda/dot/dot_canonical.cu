@@ -118,7 +118,7 @@ extern "C" fold_status fold_cuda_dot_canonical(const struct fold_subject *subjec
   return fold_dispatch_dtype(call->dtype, [&](auto d) {
     typedef fold_element<decltype(d)::value> E;
     canonical_kernel<decltype(d)::value><<<plan.blocks, THREADS, 0, (cudaStream_t)call->stream>>>(
-        plan, (const typename E::stored *)call->in, (const typename E::stored *)call->other,
+        plan, (const typename E::stored *)call->in[0], (const typename E::stored *)call->in[1],
         (typename E::stored *)call->out, (unsigned *)call->scratch,
         (typename E::wide *)((char *)call->scratch + FOLD_SCRATCH_ZEROED));
     return fold_cuda_launched("dot/canonical");

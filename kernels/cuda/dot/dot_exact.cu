@@ -168,8 +168,8 @@ extern "C" fold_status fold_cuda_dot_exact(const struct fold_subject *subject, c
   if (plan.items > 1) FOLD_CUDA_TRY(cudaMemsetAsync(states, 0, plan.rows * WORDS * sizeof *states, stream));
   return fold_dispatch_dtype(call->dtype, [&](auto d) {
     typedef fold_element<decltype(d)::value> E;
-    exact_kernel<decltype(d)::value><<<plan.blocks, THREADS, 0, stream>>>(plan, (const typename E::stored *)call->in,
-                                                                          (const typename E::stored *)call->other,
+    exact_kernel<decltype(d)::value><<<plan.blocks, THREADS, 0, stream>>>(plan, (const typename E::stored *)call->in[0],
+                                                                          (const typename E::stored *)call->in[1],
                                                                           call->out, (unsigned *)call->scratch, states);
     return fold_cuda_launched("dot/exact");
   });

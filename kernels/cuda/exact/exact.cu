@@ -102,7 +102,7 @@ static fold_status launch(const struct fold_call *call, const struct exact_plan 
     FOLD_CUDA_TRY(
         cudaFuncSetAttribute(exact_block_kernel<D, N>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
   exact_block_kernel<D, N><<<plan.blocks, plan.threads, shared, stream>>>(
-      (const typename exact_tile<D>::stored *)call->in, call->out, d_words, meeting, counters, plan);
+      (const typename exact_tile<D>::stored *)call->in[0], call->out, d_words, meeting, counters, plan);
   return fold_cuda_launched("exact_block_kernel");
 }
 
@@ -128,7 +128,8 @@ static fold_status many_rows(const struct fold_call *call, const struct exact_pl
 
 static fold_status run(const struct fold_call *call, int64_t *d_words) {
   struct exact_plan plan;
-  if (call->op != FOLD_SUM) return fold_error(FOLD_UNSUPPORTED, "exact: %s is no sum", fold_op_name(call->op));
+  if (call->problem->op != FOLD_SUM)
+    return fold_error(FOLD_UNSUPPORTED, "exact: %s is no sum", fold_op_name(call->problem->op));
   FOLD_TRY(fold_cuda_check(call));
   FOLD_TRY(make_plan(call, &plan));
   if (!call->rows) return fold_ok();

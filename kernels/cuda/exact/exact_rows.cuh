@@ -23,7 +23,7 @@ static fold_status start_rows(K kernel, const char *name, const struct fold_call
   if (shared > 40 << 10)
     FOLD_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
   kernel<<<(unsigned)blocks, plan.threads, shared, (cudaStream_t)call->stream>>>(
-      (const typename exact_tile<D>::stored *)call->in, out, plan);
+      (const typename exact_tile<D>::stored *)call->in[0], out, plan);
   return fold_cuda_launched(name);
 }
 
@@ -60,7 +60,7 @@ static fold_status start_line(const struct fold_call *call, struct exact_plan pl
 template <int D>
 static fold_status exact_rows_run(const struct fold_call *call, struct exact_plan plan, int64_t *d_words, bool *done) {
   const size_t nbytes = call->cols * sizeof(typename exact_tile<D>::stored), lines = (nbytes + 15) / 16;
-  plan.aligned = (uintptr_t)call->in % 16 == 0 && nbytes % 16 == 0;
+  plan.aligned = (uintptr_t)call->in[0] % 16 == 0 && nbytes % 16 == 0;
   const bool brief = !d_words && lines <= (plan.aligned ? 32 * EXACT_AHEAD : SCALAR_LINES);
   *done = call->cols > 0 && call->rows >= (brief ? SHORT_ROWS : EXACT_LINE_ROWS);
   if (!*done) return fold_ok();

@@ -19,7 +19,7 @@ static fold_status launch(const struct fold_call *call, const struct exact_small
     FOLD_CUDA_TRY(
         cudaFuncSetAttribute(exact_small_kernel<D, N>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
   return fold_launch_early("exact_small_kernel", exact_small_kernel<D, N>, (unsigned)call->rows * plan.parts, threads,
-                           shared, call->stream, (const typename exact_tile<D>::stored *)call->in, call->out, states,
+                           shared, call->stream, (const typename exact_tile<D>::stored *)call->in[0], call->out, states,
                            (int64_t *)(states + call->rows), plan);
 }
 

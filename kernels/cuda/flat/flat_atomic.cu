@@ -54,7 +54,7 @@ extern "C" fold_status fold_flat_atomic(const struct fold_subject *subject, cons
   (void)subject;
   FOLD_TRY(fold_cuda_check(call));
   if (!call->rows) return fold_ok();
-  if (call->op != FOLD_SUM) return fold_error(FOLD_UNSUPPORTED, "flat/atomic: sums only");
+  if (call->problem->op != FOLD_SUM) return fold_error(FOLD_UNSUPPORTED, "flat/atomic: sums only");
   const unsigned block = call->launch.block ? call->launch.block : ATOMIC_BLOCK;
   if (block < 32 || block > 1024 || (block & (block - 1)))
     return fold_error(FOLD_UNSUPPORTED, "flat/atomic: %u threads a block, not a power of two from 32 to 1024", block);
@@ -68,8 +68,8 @@ extern "C" fold_status fold_flat_atomic(const struct fold_subject *subject, cons
     W *cells = (W *)((char *)call->scratch + FOLD_SCRATCH_ZEROED);
     FOLD_CUDA_TRY(cudaMemsetAsync(cells, 0, call->rows * sizeof(W), stream));
     if (work) {
-      atomic_add_kernel<D>
-          <<<grid, block, block * sizeof(W), stream>>>((const stored *)call->in, cells, call->rows, call->cols, blocks);
+      atomic_add_kernel<D><<<grid, block, block * sizeof(W), stream>>>((const stored *)call->in[0], cells, call->rows,
+                                                                       call->cols, blocks);
       FOLD_TRY(fold_cuda_launched("atomic_add_kernel"));
     }
     atomic_close_kernel<D>

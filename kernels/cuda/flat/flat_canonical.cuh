@@ -208,7 +208,7 @@ static fold_status canonical_launch_kernel(const struct fold_call *call, const s
   if (counters_at(&plan))
     FOLD_CUDA_TRY(cudaMemsetAsync(scratch + counters_at(&plan), 0, plan.counters * sizeof(unsigned), stream));
   canonical_kernel<D, O, WIDE, CANONICAL_MOST_THREADS><<<plan.blocks, plan.threads, 0, stream>>>(
-      (const stored *)call->in, (stored *)call->out, (W *)(scratch + values_at(&plan)),
+      (const stored *)call->in[0], (stored *)call->out, (W *)(scratch + values_at(&plan)),
       (W *)(scratch + span_values_at(&plan)), (unsigned *)(scratch + counters_at(&plan)), plan);
   return fold_cuda_launched("canonical_kernel");
 }
@@ -222,7 +222,7 @@ static fold_status canonical_launch(const struct fold_call *call, const struct c
   }
   if (plan.small) {
     return fold_launch_early("canonical_small_kernel", canonical_small_kernel<D, O>, plan.blocks, plan.threads, 0,
-                             call->stream, (const typename fold_element<D>::stored *)call->in,
+                             call->stream, (const typename fold_element<D>::stored *)call->in[0],
                              (typename fold_element<D>::stored *)call->out, call->scratch, (unsigned)plan.cols);
   }
   return plan.wide_loads ? canonical_launch_kernel<D, O, true>(call, plan)

@@ -50,7 +50,7 @@ static inline struct canonical_plan plan_with_items(const struct fold_call *call
   plan.spans = ceil_shift(plan.items, plan.span_shift);
   plan.counters = plan.items == 1 ? 0 : plan.rows * (plan.spans + (plan.spans > 1));
   size_t size = fold_dtype_size(call->dtype), line = call->cols * size;
-  plan.wide_loads = (uintptr_t)call->in % 16 == 0 && (call->rows == 1 || line % 16 == 0);
+  plan.wide_loads = (uintptr_t)call->in[0] % 16 == 0 && (call->rows == 1 || line % 16 == 0);
   size_t warps = (plan.wide_loads ? size / 2 : 8) << item_shift; /* the parts of an item */
   plan.threads = warps < 8 ? 32 * (unsigned)warps : CANONICAL_MOST_THREADS;
   return plan;

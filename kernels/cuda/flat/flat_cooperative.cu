@@ -68,7 +68,7 @@ static fold_status launch(const struct fold_call *call) {
   unsigned grid = call->launch.blocks ? call->launch.blocks : work == 0 ? 1 : work < most ? (unsigned)work : most;
   if (grid > most)
     return fold_error(FOLD_UNSUPPORTED, "flat/cooperative: %u blocks; the GPU holds %u at once", grid, most);
-  const stored *in = (const stored *)call->in;
+  const stored *in = (const stored *)call->in[0];
   stored *out = (stored *)call->out;
   W *values = (W *)((char *)call->scratch + FOLD_SCRATCH_ZEROED);
   size_t rows = call->rows, cols = call->cols;

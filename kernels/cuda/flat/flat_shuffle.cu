@@ -105,7 +105,7 @@ extern "C" fold_status fold_flat_shuffle_plain(const struct fold_subject *subjec
     W *values = (W *)((char *)call->scratch + plan.values_at);
     if (plan.blocks) {
       plain_first_kernel<D, O>
-          <<<grid_for(plan.rows * plan.blocks), SHUFFLE_WIDTH, 0, stream>>>((const stored *)call->in, values, plan);
+          <<<grid_for(plan.rows * plan.blocks), SHUFFLE_WIDTH, 0, stream>>>((const stored *)call->in[0], values, plan);
       FOLD_TRY(fold_cuda_launched("plain_first_kernel"));
     }
     plain_second_kernel<D, O><<<grid_for(plan.rows), SHUFFLE_WIDTH, 0, stream>>>(values, (stored *)call->out, plan);
@@ -126,7 +126,7 @@ static fold_status launch(const struct fold_call *call, struct shuffle_plan plan
   if (plan.counters_at)
     FOLD_CUDA_TRY(cudaMemsetAsync(scratch + plan.counters_at, 0, plan.rows * sizeof(unsigned), stream));
   const unsigned grid = call->launch.blocks ? call->launch.blocks : grid_for(plan.rows * plan.bundles);
-  shuffle_kernel<D, O, VEC, AHEAD><<<grid, SHUFFLE_WIDTH, 0, stream>>>((const stored *)call->in, (stored *)call->out,
+  shuffle_kernel<D, O, VEC, AHEAD><<<grid, SHUFFLE_WIDTH, 0, stream>>>((const stored *)call->in[0], (stored *)call->out,
                                                                        (W *)(scratch + plan.values_at),
                                                                        (unsigned *)(scratch + plan.counters_at), plan);
   return fold_cuda_launched("shuffle_kernel");

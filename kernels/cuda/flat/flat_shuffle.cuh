@@ -25,7 +25,7 @@ struct shuffle_tuning {
   static const int AHEAD = SIZE == 4 ? 32 : 16;
   static bool aligned(const struct fold_call *call) {
     const size_t access = VEC * SIZE;
-    return (uintptr_t)call->in % access == 0 && (call->rows == 1 || call->cols * SIZE % access == 0);
+    return (uintptr_t)call->in[0] % access == 0 && (call->rows == 1 || call->cols * SIZE % access == 0);
   }
 };
 

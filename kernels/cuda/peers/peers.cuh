@@ -12,6 +12,7 @@
 
 #include "kernels/cuda/common.cuh"
 #include "kernels/cuda/peers/peers.h"
+#include "model/problem.h"
 
 #define PEER_MOST_ROWS 1024
 
@@ -138,10 +139,12 @@ static fold_status peer_dispatch(const struct fold_call *call, F f) {
   const peer_plain<float> f32;
   const peer_plain<double> f64;
   switch (dtype) {
-    case FOLD_F16: return peer_dispatch_io<float>(call->op, peer_half<peer_widen<FOLD_F16>>{dtype, {}}, any, f);
-    case FOLD_BF16: return peer_dispatch_io<float>(call->op, peer_half<peer_widen<FOLD_BF16>>{dtype, {}}, any, f);
-    case FOLD_F32: return peer_dispatch_io<float>(call->op, f32, f32, f);
-    case FOLD_F64: return peer_dispatch_io<double>(call->op, f64, f64, f);
+    case FOLD_F16:
+      return peer_dispatch_io<float>(call->problem->op, peer_half<peer_widen<FOLD_F16>>{dtype, {}}, any, f);
+    case FOLD_BF16:
+      return peer_dispatch_io<float>(call->problem->op, peer_half<peer_widen<FOLD_BF16>>{dtype, {}}, any, f);
+    case FOLD_F32: return peer_dispatch_io<float>(call->problem->op, f32, f32, f);
+    case FOLD_F64: return peer_dispatch_io<double>(call->problem->op, f64, f64, f);
     default: return fold_error(FOLD_UNSUPPORTED, "dtype %d is unknown", dtype);
   }
 }
@@ -167,7 +170,7 @@ static inline fold_status peer_check_stream(const struct fold_call *call, const 
 
 /* Row r of the call's input and output. */
 static inline const void *peer_row_in(const struct fold_call *call, size_t r) {
-  return (const char *)call->in + r * call->cols * fold_dtype_size(call->dtype);
+  return (const char *)call->in[0] + r * call->cols * fold_dtype_size(call->dtype);
 }
 static inline void *peer_row_out(const struct fold_call *call, size_t r) {
   return (char *)call->out + r * fold_dtype_size(call->dtype);

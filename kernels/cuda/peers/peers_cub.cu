@@ -27,7 +27,7 @@ struct row_start {
 template <class I, class Op, class W>
 static cudaError_t reduce_segments(void *temp, size_t &nbytes, const struct fold_call *call, I io, Op op, W first) {
   auto starts = thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0), row_start{(int64_t)call->cols});
-  return cub::DeviceSegmentedReduce::Reduce(temp, nbytes, io.in(call->in), io.out(call->out), (int64_t)call->rows,
+  return cub::DeviceSegmentedReduce::Reduce(temp, nbytes, io.in(call->in[0]), io.out(call->out), (int64_t)call->rows,
                                             starts, starts + 1, op, first, (cudaStream_t)call->stream);
 }
 

@@ -107,8 +107,8 @@ fold_status fold_peer_cublas_dot(const struct fold_subject *subject, const struc
   FOLD_TRY(check(library.set_stream(library.handle, call->stream), "cublasSetStream"));
   for (size_t r = 0; r < call->rows; r++)
     FOLD_TRY(
-        check(library.dot(library.handle, (int)call->cols, (const char *)call->in + r * stride, type, 1,
-                          (const char *)call->other + r * stride, type, 1, (char *)call->out + r * size, type, wide),
+        check(library.dot(library.handle, (int)call->cols, (const char *)call->in[0] + r * stride, type, 1,
+                          (const char *)call->in[1] + r * stride, type, 1, (char *)call->out + r * size, type, wide),
               "cublasDotEx"));
   return fold_ok();
 }

@@ -16,7 +16,7 @@
 template <class Determinism>
 static fold_status reduce_rows(const struct fold_call *call, const char *name, Determinism determinism) {
   FOLD_TRY(peer_check(call, name, PEER_MOST_ROWS));
-  if (call->op != FOLD_SUM || (call->dtype != FOLD_F32 && call->dtype != FOLD_F64))
+  if (call->problem->op != FOLD_SUM || (call->dtype != FOLD_F32 && call->dtype != FOLD_F64))
     return fold_error(FOLD_UNSUPPORTED, "%s: sums of f32 and f64 only", name);
   FOLD_TRY(peer_check_stream(call, name));
   auto wanted =

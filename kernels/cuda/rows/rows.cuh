@@ -8,6 +8,7 @@
 #define FOLD_ROWS_CUH
 
 #include "kernels/cuda/common.cuh"
+#include "model/problem.h"
 
 struct fold_rows_shape {
   unsigned threads;
@@ -102,7 +103,7 @@ static __device__ __forceinline__ W fold_rows_lanes(W v, int lanes) {
 
 /* Calls FUNCTION<dtype, op>(...) for the call's dtype and op. */
 #define FOLD_ROWS_OPS(D, FUNCTION, ...)                                \
-  switch (call->op) {                                                  \
+  switch (call->problem->op) {                                         \
     case FOLD_SUM: return FUNCTION<D, FOLD_SUM>(__VA_ARGS__);          \
     case FOLD_PROD: return FUNCTION<D, FOLD_PROD>(__VA_ARGS__);        \
     case FOLD_MAX: return FUNCTION<D, FOLD_MAX>(__VA_ARGS__);          \

@@ -82,7 +82,7 @@ static fold_status launch_to(const struct fold_call *call, fold_rows_shape shape
   size_t want = (call->rows + many - 1) / many, most = call->launch.blocks ? call->launch.blocks : 65536;
   unsigned block = many * shape.threads, grid = (unsigned)(want < most ? want : most);
   plain_rows<D, R, O><<<grid, block, block * sizeof(typename p::wide), (cudaStream_t)call->stream>>>(
-      (const typename p::stored *)call->in, (typename fold_element<R>::stored *)call->out, call->rows, call->cols,
+      (const typename p::stored *)call->in[0], (typename fold_element<R>::stored *)call->out, call->rows, call->cols,
       shape);
   return fold_cuda_launched("rows, plain kernel");
 }

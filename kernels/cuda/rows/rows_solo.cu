@@ -295,11 +295,11 @@ static fold_status launch_solo(const struct fold_call *call, const solo_plan &pl
   typedef solo<D, O> s;
   auto kernel = solo_rows<D, O, tree, backward>;
   size_t size = fold_dtype_size(call->dtype), shared = plan.stages * plan.lanes * (plan.stage + 16);
-  bool vectors = (uintptr_t)call->in % 16 == 0 && plan.length * size % 16 == 0 && call->cols == 256 * plan.length &&
+  bool vectors = (uintptr_t)call->in[0] % 16 == 0 && plan.length * size % 16 == 0 && call->cols == 256 * plan.length &&
                  plan.length > 0;
   FOLD_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
   kernel<<<grid, THREADS, shared, (cudaStream_t)call->stream>>>(
-      (const typename s::stored *)call->in, (typename s::stored *)call->out, call->rows, call->cols, plan, vectors);
+      (const typename s::stored *)call->in[0], (typename s::stored *)call->out, call->rows, call->cols, plan, vectors);
   return fold_cuda_launched("rows, solo kernel");
 }
 

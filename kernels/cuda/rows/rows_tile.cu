@@ -265,8 +265,8 @@ static fold_status launch_tiles(const struct fold_call *call, void *partials, co
   if (plan.shared > 40 * 1024)
     FOLD_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)plan.shared));
   kernel<<<plan.grid, plan.block, plan.shared, (cudaStream_t)call->stream>>>(
-      (const stored *)call->in, (stored *)call->out, (typename fold_element<D>::wide *)partials, call->rows, call->cols,
-      plan);
+      (const stored *)call->in[0], (stored *)call->out, (typename fold_element<D>::wide *)partials, call->rows,
+      call->cols, plan);
   return fold_cuda_launched("rows, tile kernel");
 }
 
@@ -275,7 +275,7 @@ static fold_status launch_tiles(const struct fold_call *call, void *partials, co
 template <int D, int O>
 static fold_status launch(const struct fold_call *call, void *partials, unsigned each, tile_plan plan) {
   size_t size = fold_dtype_size(call->dtype), pitch = plan.length * size, apart = pitch * each;
-  bool vectors = (uintptr_t)call->in % 16 == 0 && call->cols * size % 16 == 0 && pitch % 16 == 0;
+  bool vectors = (uintptr_t)call->in[0] % 16 == 0 && call->cols * size % 16 == 0 && pitch % 16 == 0;
   plan.skew = vectors ? (apart % 32 == 0 ? 7 : 0) : (apart % 8 == 0 && plan.length >= 8 ? 31 : 0);
   plan.pad = vectors && plan.rounds == 2 && plan.many == 1 && call->cols == 256 * plan.length ? 16 : 0;
   if (plan.pad) {

@@ -127,7 +127,7 @@ static fold_status launch_windows(const struct fold_call *call, const window_pla
   size_t shared = (size_t)plan.warps * plan.stages * STAGE;
   FOLD_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
   kernel<<<plan.grid, plan.warps * 32, shared, (cudaStream_t)call->stream>>>(
-      (const typename w::stored *)call->in, (typename w::stored *)call->out, call->rows, call->cols, plan);
+      (const typename w::stored *)call->in[0], (typename w::stored *)call->out, call->rows, call->cols, plan);
   return fold_cuda_launched("rows, window kernel");
 }
 
@@ -157,7 +157,7 @@ static void misalign(window_plan &plan, size_t size) {
 template <int D, int O>
 static fold_status launch(const struct fold_call *call, window_plan plan) {
   size_t size = fold_dtype_size(call->dtype);
-  bool aligned = (uintptr_t)call->in % 16 == 0 && call->cols * size % 16 == 0 && plan.length * size % 16 == 0;
+  bool aligned = (uintptr_t)call->in[0] % 16 == 0 && call->cols * size % 16 == 0 && plan.length * size % 16 == 0;
   if (!aligned) misalign(plan, size);
   plan.run_bytes = aligned && call->cols == plan.shape.chunks * plan.length ? plan.units * plan.unit * size : 0;
   if (plan.shape.backward)
