@@ -10,7 +10,7 @@ ci/setup.sh build-fuzz -Dcuda=disabled -Dmpi=disabled -Dtests=disabled -Doptimiz
   -Db_lundef=false -Dc_args=-fsanitize=fuzzer-no-link
 for name in "$@"; do
   clang -std=gnu17 -D_GNU_SOURCE -DFOLD_VERSION='"fuzz"' -g -O1 -Werror -fopenmp -ffp-contract=off -fsanitize=fuzzer,address,undefined \
-    -I. -Isrc -Ilibrary "tests/fuzz/fuzz_$name.c" build-fuzz/library/libfoldproof.so*.p/*.o -Wl,--start-group build-fuzz/lib*.a -Wl,--end-group -ljansson -lxxhash -lmpfr -lgmp -lm -o "build-fuzz/fuzz_$name"
+    -I. -Isrc -Ilibrary "tests/fuzz/fuzz_$name.c" build-fuzz/library/libfoldproof.so*.p/*.o -Wl,--start-group build-fuzz/lib*.a -Wl,--end-group -linih -ljansson -lxxhash -lmpfr -lgmp -lm -o "build-fuzz/fuzz_$name"
   mkdir -p "build-fuzz/corpus_$name"
   samples=()
   [ ! -d "tests/fuzz/$name" ] || samples+=("tests/fuzz/$name")

@@ -7,7 +7,7 @@ build=$1
 shift
 
 packages=(gcc libc6-dev pkg-config meson ninja-build libcriterion-dev libmpfr-dev libgmp-dev librandom123-dev libjansson-dev
-  libxxhash-dev python3-numpy python3-pytest python3-pytest-xdist gnuplot-nox openmpi-bin libopenmpi-dev iproute2)
+  libinih-dev libxxhash-dev python3-numpy python3-pytest python3-pytest-xdist gnuplot-nox openmpi-bin libopenmpi-dev iproute2)
 # Installs a device for OpenCL: without one, suite opencl is skipped.
 optional=()
 case " $* " in *" -Dopencl=enabled "*) optional+=(ocl-icd-libopencl1 pocl-opencl-icd) ;; esac
@@ -28,7 +28,7 @@ install() {
 # If the headers of Criterion and MPFR are there without packages (a carried tree), nothing is installed; collectives on host
 # ranks are then built if MPI is there.
 carried() {
-  ! is_installed libcriterion-dev && command -v meson >/dev/null && pkg-config --exists criterion mpfr jansson libxxhash
+  ! is_installed libcriterion-dev && command -v meson >/dev/null && pkg-config --exists criterion mpfr jansson inih libxxhash
 }
 mapfile -t absent < <(missing "${packages[@]}")
 [ ${#absent[@]} = 0 ] || carried || install "${absent[@]}"

@@ -16,8 +16,7 @@ static int reserve(char **text, size_t *room, size_t wanted) {
 }
 
 ssize_t fold_line_read(char **text, size_t *room, size_t most, FILE *file) {
-  char *line = *text; /* not loaded again behind each byte that is stored */
-  size_t n = 0, space = *room;
+  size_t n = 0;
   int c;
   flockfile(file);
   while ((c = getc_unlocked(file)) != EOF) {
@@ -26,18 +25,16 @@ ssize_t fold_line_read(char **text, size_t *room, size_t most, FILE *file) {
       n = 0;
       break;
     }
-    if (reserve(&line, &space, n + 2) != 0) {
+    if (reserve(text, room, n + 2) != 0) {
       n = 0;
       break;
     }
-    line[n++] = (char)c;
+    (*text)[n++] = (char)c;
     if (c == '\n') break;
   }
   funlockfile(file);
-  *text = line;
-  *room = space;
   if (n == 0 || ferror(file)) return -1;
-  line[n] = '\0';
+  (*text)[n] = '\0';
   return (ssize_t)n;
 }
 
