@@ -296,10 +296,11 @@ def check_processors(guest):
 
 def check_numbers_of_threads(guest, folder):
     """One thread is compared with others whatever the input; over a run each number is tried; the verdict says which."""
-    code, out, err = verify("--guest", guest, "--subjects", "bits/honest", "--claims", "launch_invariant")
+    cases = ("--fixtures", "normal/f32/sum/*")
+    code, out, err = verify("--guest", guest, "--subjects", "bits/honest", "--claims", "launch_invariant", *cases)
     assert code == 0 and "threads tried: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 24, 32; " in out, (code, out, err)
     for subject in ("with_9_to_15", "with_5", "over_16"):
-        check_refuted(guest, subject, "launch_invariant", "different bits with ")
+        check_refuted(guest, subject, "launch_invariant", "different bits with ", *cases)
     for seed in range(1, 7):
         array, page = str(folder / f"long{seed}.npy"), folder / f"long{seed}.jsonl"
         subprocess.run([FOLDPROOF, "gen", "normal", "-n", "100000", "--seed", str(seed), "-o", array], check=True)

@@ -17,7 +17,7 @@ static float log_sum_exp(const float *x, uint64_t n) {
   const float m = largest(x, n);
   float s = 0;
   if (isinf(m)) return m;
-  for (uint64_t i = 0; i < n; i++) s += expf(x[i] - m);
+  for (uint64_t i = 0; i < n; i++) s += x[i] - m < -104 ? 0 : expf(x[i] - m); /* an underflow takes long */
   return m + logf(s);
 }
 /* A NaN shows if no later term comes to its lane: lanes go by the address. */
