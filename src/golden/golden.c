@@ -127,10 +127,15 @@ static bool is_judge_of(const struct fold_registry *registry, const struct fold_
   return false;
 }
 
-static bool is_among(const struct fold_cases *cases, const char *name) {
-  for (size_t i = 0; i < cases->n; i++)
-    if (strcmp(cases->at[i].name, name) == 0) return true;
-  return false;
+/* The names of the selected cases, to look up each kept one. */
+static fold_status find_selected(const struct fold_golden *g, json_t **names) {
+  struct fold_cases cases = {0};
+  fold_status status = fold_select_cases(g->selection, 0, &cases);
+  *names = json_object();
+  for (size_t i = 0; i < cases.n && status.code == FOLD_OK; i++)
+    if (json_object_set_new(*names, cases.at[i].name, json_null()) != 0) status = fold_no_memory("for the goldens");
+  fold_cases_free(&cases);
+  return status;
 }
 
 static enum fold_golden_state recorded_state_of(const struct fold_golden *g, const json_t *kept, bool unknown) {
@@ -139,13 +144,13 @@ static enum fold_golden_state recorded_state_of(const struct fold_golden *g, con
   return unknown ? FOLD_GOLDEN_MISSING : FOLD_GOLDEN_UNRECORDED;
 }
 
-static enum fold_golden_state state_of(struct fold_golden *g, const json_t *record, const struct fold_cases *cases) {
+static enum fold_golden_state state_of(struct fold_golden *g, const json_t *record, const json_t *selected) {
   struct fold_subject s;
   char where[320];
   const char *name = fold_record_text(record, "case");
   if (!is_selected(g, record, &s)) return FOLD_GOLDEN_OTHER;
   const bool unknown = fold_case_index_find(&g->again.fixtures, name) == NULL && strncmp(name, "npy:", 4) != 0;
-  if (!g->recorded && !unknown && !is_among(cases, name)) return FOLD_GOLDEN_OTHER;
+  if (!g->recorded && !unknown && !json_object_get(selected, name)) return FOLD_GOLDEN_OTHER;
   const struct fold_subject *here = fold_registry_find(g->registry, s.name, s.engine);
   if (here == NULL && g->recorded) return FOLD_GOLDEN_OTHER;
   if (here == NULL && !is_judge_of(g->registry, &s)) return FOLD_GOLDEN_ABSENT;
@@ -158,15 +163,15 @@ static enum fold_golden_state state_of(struct fold_golden *g, const json_t *reco
 }
 
 fold_status fold_golden_sort_out(struct fold_golden *g) {
-  struct fold_cases cases = {0};
-  fold_status status = g->recorded ? fold_ok() : fold_select_cases(g->selection, 0, &cases);
+  json_t *selected = NULL;
+  fold_status status = g->recorded ? fold_ok() : find_selected(g, &selected);
   memset(g->count, 0, sizeof g->count);
   for (size_t i = 0; i < g->kept.n && status.code == FOLD_OK; i++) {
     struct fold_golden_entry *kept = &g->kept.at[i];
-    kept->state = state_of(g, kept->record, &cases);
+    kept->state = state_of(g, kept->record, selected);
     g->count[kept->state]++;
   }
-  fold_cases_free(&cases);
+  json_decref(selected);
   return status;
 }
 
