@@ -19,6 +19,8 @@ static uint64_t add_to_hash(uint64_t hash, const json_t *r, const char *part) {
   const json_t *value = json_object_get(r, part);
   if (value == NULL) return hash;
   if (json_is_string(value)) return XXH3_64bits_withSeed(json_string_value(value), json_string_length(value), hash);
+  const json_int_t number = json_integer_value(value);
+  if (json_is_integer(value)) return XXH3_64bits_withSeed(&number, sizeof number, hash);
   char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS);
   const uint64_t added = XXH3_64bits_withSeed(text ? text : "", text ? strlen(text) : 0, hash);
   free(text);
@@ -90,7 +92,7 @@ static fold_status add_verdict(struct fold_side *s, const json_t *r, const struc
 static fold_status take(void *context, json_t *r, size_t line) {
   const struct reading *reading = context;
   struct fold_side *s = reading->side;
-  const uint32_t number = s->number++;
+  const uint32_t number = (uint32_t)s->lines.lines - 1;
   if (says(r, "type", "environment") && !s->environment) s->environment = json_incref(r);
   if (s->engine && !says(r, "engine", s->engine)) return fold_ok();
   if (s->takes && !s->takes(s->context, r)) return fold_ok();

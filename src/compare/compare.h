@@ -18,7 +18,7 @@
 struct fold_compared {
   XXH128_hash_t key;
   uint64_t input, results; /* 0 and 0 if the run broke; for a verdict: its input, and 1 or 2 for held or refuted */
-  uint32_t line, number;   /* the line in the file; the number among all records of the side */
+  uint32_t line, number;   /* the line in the file; the number among all lines of the side */
   uint32_t told; /* a hash of dtype, problem, shape and declared order; 0: a record from before all had these */
   bool broken, verdict;
 };
@@ -48,7 +48,6 @@ struct fold_side {
   json_t *environment; /* the first environment of the file */
   struct fold_compared *at;
   size_t n, room;
-  uint32_t number;
   fold_status status;
 };
 

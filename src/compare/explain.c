@@ -21,9 +21,8 @@ struct explaining {
   struct explained *at;
   size_t n;
   int side;
-  size_t *order; /* sorted by the record numbers of the side that is being read */
+  size_t *order; /* sorted by the line numbers of the side that is being read */
   size_t next;
-  uint32_t number;
 };
 
 /* If more records differ, only the first so many are described and counted by what they are. */
@@ -31,9 +30,14 @@ enum { MOST_COUNTED = 20000 };
 
 /* --- reading */
 
+static bool wants(void *context, size_t number) {
+  const struct explaining *e = context;
+  return e->next < e->n && e->at[e->order[e->next]].changed->number[e->side] == number;
+}
+
 static fold_status take(void *context, json_t *record, size_t line) {
   struct explaining *e = context;
-  const uint32_t number = e->number++;
+  const uint32_t number = e->at[e->order[e->next]].changed->number[e->side];
   (void)line;
   for (; e->next < e->n && e->at[e->order[e->next]].changed->number[e->side] == number; e->next++)
     e->at[e->order[e->next]].record[e->side] = json_incref(record);
@@ -52,7 +56,6 @@ static int by_number(const void *a, const void *b) {
 
 static fold_status read_side(struct explaining *e, int side) {
   struct numbered *sorted = calloc(e->n + 1, sizeof *sorted);
-  struct fold_lines lines;
   size_t n = 0;
   if (sorted == NULL) return fold_no_memory("for what differs");
   for (size_t i = 0; i < e->n; i++)
@@ -62,9 +65,9 @@ static fold_status read_side(struct explaining *e, int side) {
   free(sorted);
   const size_t all = e->n;
   e->side = side;
-  e->next = e->number = 0;
+  e->next = 0;
   e->n = n;
-  fold_status status = n ? fold_lines_read(e->c->side[side].path, take, e, &lines) : fold_ok();
+  fold_status status = n ? fold_lines_pick(e->c->side[side].path, wants, take, e) : fold_ok();
   e->n = all;
   return status;
 }

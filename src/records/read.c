@@ -26,6 +26,7 @@ struct noted {
 /* The file that is being read. Of the current run: how many records came so far, and whether a closing line must follow. */
 struct reading {
   fold_status (*take)(void *context, json_t *record, size_t line);
+  bool (*wants)(void *context, size_t number); /* NULL: all lines are read and checked */
   void *context;
   struct fold_lines *lines;
   size_t line, in_run;
@@ -134,6 +135,7 @@ static fold_status check_open(const json_t *record) {
 static fold_status take_record(struct reading *r, json_t *record, uint64_t hash) {
   const char *type = json_string_value(json_object_get(record, "type"));
   FOLD_TRY(fold_schema_check(record));
+  if (r->wants) return r->take(r->context, record, r->line);
   if (r->announced) FOLD_TRY(check_guarded(r, record));
   if (r->open) FOLD_TRY(check_open(record));
   if (type && strcmp(type, "end") == 0) return take_end(r, record);
@@ -167,6 +169,8 @@ static fold_status read_lines(struct reading *r, const char *path, struct fold_s
     FOLD_TRY(fold_within(fold_source_line(source, &text, &length), "%.150s:%zu", path, r->line + 1));
     if (length == 0) break;
     r->line++;
+    const size_t number = r->lines->lines++;
+    if (r->wants && !r->wants(r->context, number)) continue;
     fold_status status = take_line(r, text, length);
     if (status.code != FOLD_OK) return fold_within(status, "%.150s:%zu", path, r->line);
   }
@@ -182,7 +186,7 @@ static fold_status read_file(struct reading *r, const char *path) {
   fold_status status = read_lines(r, path, &source);
   const fold_status closed = fold_source_close(&source, path, status.code == FOLD_OK);
   if (status.code == FOLD_OK) status = closed;
-  if (status.code != FOLD_OK || r->lines->records > before) return status;
+  if (status.code != FOLD_OK || r->wants || r->lines->records > before) return status;
   return fold_error(FOLD_BAD_INPUT, "%.150s: no record in it", path);
 }
 
@@ -205,4 +209,11 @@ fold_status fold_lines_read(const char *path, fold_status (*take)(void *context,
   fold_status status = read_path(&r, path);
   free(r.noted);
   return status;
+}
+
+fold_status fold_lines_pick(const char *path, bool (*wants)(void *context, size_t number),
+                            fold_status (*take)(void *context, json_t *record, size_t line), void *context) {
+  struct fold_lines lines;
+  struct reading r = {.take = take, .wants = wants, .context = context, .lines = &lines};
+  return read_path(&r, path);
 }

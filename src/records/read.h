@@ -10,6 +10,7 @@
 
 enum { FOLD_LINES_TEXT = 120 };
 struct fold_lines {
+  size_t lines;   /* how many lines were read, of all files of a folder */
   size_t records; /* how many records there are, without closing lines (record.h) */
   /* Why records are missing: the run was interrupted, or the file was cut; else "". */
   char incomplete[FOLD_LINES_TEXT];
@@ -23,6 +24,11 @@ struct fold_lines {
  * with the file and the line number. The caller may change the record, and keep it by a reference of its own. */
 fold_status fold_lines_read(const char *path, fold_status (*take)(void *context, json_t *record, size_t line),
                             void *context, struct fold_lines *lines);
+
+/* Reads the same path once more, but only the lines that `wants` chooses: to read a line takes much less time than to make a record
+ * of it. `number` is what fold_lines.lines was before that line. The records were checked before. */
+fold_status fold_lines_pick(const char *path, bool (*wants)(void *context, size_t number),
+                            fold_status (*take)(void *context, json_t *record, size_t line), void *context);
 
 /* The text of that key in a record; "" if there is none. */
 const char *fold_record_text(const json_t *record, const char *key);
