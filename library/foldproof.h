@@ -135,7 +135,7 @@ typedef int (*foldproof_take)(const char *json, void *context);
  * it (`foldproof verify --guest` runs subjects in processes of their own). Returns 0 if all was judged, or if `take`
  * ended it; only `take` is given the verdicts. FOLDPROOF_BAD_INPUT for an unknown name, a table that is not as
  * foldproof_guest.h says, a selection that judges nothing, or while the process is already judging.
- * FOLDPROOF_UNSUPPORTED if judgements were made, but none of a claim that was asked for, whatever else held.
+ * FOLDPROOF_UNSUPPORTED if judgements were made, but none of a requested claim, whatever else held.
  * fresh_process is skipped, with its reason. During the call the thread has the default arithmetic and the C locale,
  * and SIGSEGV and SIGBUS are handled; at the end these are as before, and OpenMP's other threads are ended. If other
  * threads change the process's state in the meantime (handlers of signals, limits, the environment), the table's

@@ -75,7 +75,7 @@ struct taking {
   void *context;
   const struct fold_selection *selection;
   bool full;        /* the records hold all rows */
-  bool any, judged; /* a judgement; one of a claim that was asked for, which was not skipped */
+  bool any, judged; /* a judgement; one of a requested claim, which was not skipped */
   volatile int stop;
 };
 

@@ -131,7 +131,7 @@ def check_late_answers(folder):
     (folder / "late.py").write_text(LATE)
     words = ("--fixtures", "normal/f32/sum/1x1/seed1", "--claims", "bounded", "--subjects")
     code, out, err = verify("--exec", f"python3 {folder}/late.py repeats", *words, "late/*")
-    assert code == 99 and "the program answered more than it was asked: again for late/twice" in out, (code, out, err)
+    assert code == 99 and "the program gave more answers than it got questions: again for late/twice" in out, (code, out, err)
     for how in ("repeats", "is_old"):
         code, out, err = verify("--exec", f"python3 {folder}/late.py {how}", *words, "late/honest")
         assert code == 0 and "BROKEN" not in out, (how, code, out, err)

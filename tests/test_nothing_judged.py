@@ -53,7 +53,7 @@ def check(folder, expected, *what, options=(), **more):
     for guest in guests_in(folder, *what, **more):
         code, out, err = verify(*guest, *FEW, *options)
         # Of a program nothing is judged that was not asked for.
-        words = "nothing was judged: " if out == "" else "no claim that was asked for was judged: "
+        words = "nothing was judged: " if out == "" else "no requested claim was judged: "
         assert code == expected and (words in err) == (code == 77 and "\n0 held" not in out), (what, more, options, code, out, err)
         yield err
 

@@ -33,9 +33,9 @@ ORDERS = {
                      "x[0] and x[3] first meet in a sum of 4 terms; in the second order, of 257",
     "of_squares": "not known: its results are no sums of the terms",
     "fails_when_probed": "not known: it returned 7",
-    "dies_when_probed": "not known: when it was asked for, the process that it ran in was killed by signal 9 (Killed)",
-    "leaves_when_probed": "not known: when it was asked for, the process that it ran in ended with exit code 0",
-    "hangs_when_probed": "not known: when it was asked for, a run did not end within 5 s, and was killed (see --timeout)",
+    "dies_when_probed": "not known: when it was looked for, the process that it ran in was killed by signal 9 (Killed)",
+    "leaves_when_probed": "not known: when it was looked for, the process that it ran in ended with exit code 0",
+    "hangs_when_probed": "not known: when it was looked for, a run did not end within 5 s, and was killed (see --timeout)",
 }
 
 

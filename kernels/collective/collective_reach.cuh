@@ -4,7 +4,7 @@
  * is written and read in one piece (PTX: a vector access is one of its elements at a time, each of them atomic), so
  * so that a reader of the number has the data: no fence, no second message. Lines are for small messages.
  *
- * Steps: data are written plainly, then a flag with the number of the step is released at the system's scope; whoever
+ * Steps: data are written plainly, then a flag with the number of the step is released at the system's scope; a reader that
  * acquires the flag sees the data. Steps are for large messages.
  *
  * What may be overwritten when: lines have two sets, used in turn. A block's call e + 2 writes where call e was read;

@@ -2,7 +2,7 @@
  *
  * Where the ranks of a comm are on one host and their GPUs reach each other's memory, collective/canonical, the sums of
  * states and small gathers go there directly (kernels/collective/collective_reach.h); FOLDPROOF_PEER=0 turns that off, and NCCL does
- * it all. A rank that is told to be one of several on a host takes the GPU of its number there. NVLink multicast stays
+ * it all. A rank that is one of several on a host takes the GPU of its number there. NVLink multicast stays
  * off in every process. A failure comes back with NCCL's own words; a rank that hangs or dies in a call is for the
  * harness to see. The library is opened when it is first wanted (nccl_library.h).
  */

@@ -78,7 +78,7 @@ class Broken(Failure):
 
 
 class NothingJudged(Exception):
-    """No claim that was asked for was judged in any case, whatever else held: that proves nothing. The message has the reasons."""
+    """No requested claim was judged in any case, whatever else held: that proves nothing. The message has the reasons."""
 
 
 class Result:
@@ -184,14 +184,14 @@ class Result:
         return part
 
     def check(self) -> "Result":
-        """Raises Refuted, Broken or NothingJudged; returns itself if at least one claim that was asked for held and none failed."""
+        """Raises Refuted, Broken or NothingJudged; returns itself if at least one requested claim held and none failed."""
         for verdict, kind in (("refuted", Refuted), ("broken", Broken)):
             found = self._failed(verdict)
             if found:
                 raise kind(self, found[0], self._describe(found[0]))
         if any(r["verdict"] == "held" and r["claim"] in self.asked_for for r in self.judgements):
             return self
-        what = "all was skipped" if not self.counts["held"] else f"no claim that was asked for was judged: {', '.join(self.asked_for)}"
+        what = "all was skipped" if not self.counts["held"] else f"no requested claim was judged: {', '.join(self.asked_for)}"
         raise NothingJudged(": ".join(filter(None, [what, self._reasons()])))
 
     def explain(self, explanation: Record) -> None:

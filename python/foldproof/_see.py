@@ -120,7 +120,7 @@ def see(array: Any, stream: int | None = None) -> Seen:
 
 
 def _see(array: Any, stream: int | None) -> Seen:
-    # Read once, because numpy makes it anew each time.
+    # Read once, because numpy makes it again each time.
     interface = getattr(array, "__array_interface__", None) if type(array).__module__.split(".")[0] == "numpy" else None
     if interface is not None:
         return _see_interface(array, interface, CPU)

@@ -121,7 +121,7 @@ static enum leads find_way(const char *path) {
   return THROUGH_PROC;
 }
 
-/* Standard output is used as it is: opening it anew would truncate a file that a shell opened for appending. */
+/* Standard output is used as it is: opening it again would truncate a file that a shell opened for appending. */
 static int open_standard_output(void) {
   if ((fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) != O_RDONLY) return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   errno = EBADF; /* it was closed: command/process.c has replaced it by something that can't be written */

@@ -133,7 +133,7 @@ static fold_status lay_all(struct fold_rank_bench *b, const struct fold_registry
                            struct fold_comm *comm, const struct wire_lay *lay, bool lean) {
   const struct fold_comm_engine *e = fold_comm_engine_of(engine);
   fold_rank_bench_drop(b);
-  if (lay->n_entrants > FOLD_WIRE_ENTRANTS) return fold_error(FOLD_ENVIRONMENT, "was asked to time too many subjects");
+  if (lay->n_entrants > FOLD_WIRE_ENTRANTS) return fold_error(FOLD_ENVIRONMENT, "too many subjects are to be timed");
   b->memory = fold_engine_of(e->memory);
   b->comm = comm;
   b->lean = lean;
@@ -199,7 +199,7 @@ static fold_status run_poisoned(struct fold_rank_bench *b, struct fold_rank_entr
 
 fold_status fold_rank_check(struct fold_rank_bench *b, const struct wire_check *check, struct wire_checked *checked) {
   *checked = (struct wire_checked){0};
-  if (check->entrant >= b->n_entrants) return fold_error(FOLD_ENVIRONMENT, "was asked to check what is not laid");
+  if (check->entrant >= b->n_entrants) return fold_error(FOLD_ENVIRONMENT, "what is to be checked is not laid");
   struct fold_rank_entrant *e = &b->entrant[check->entrant];
   size_t size = fold_dtype_size((enum fold_dtype)b->lay.dtype), n_bytes = b->lay.rows * size;
   size_t head = check->head < b->lay.rows ? check->head * size : n_bytes;
@@ -277,7 +277,7 @@ static fold_status race_rounds(struct fold_rank_bench *b, const struct wire_race
 
 fold_status fold_rank_race(struct fold_rank_bench *b, const struct wire_race *race, double *seconds) {
   if (b->n_entrants * race->repeats > b->clock.n)
-    return fold_error(FOLD_ENVIRONMENT, "was asked for more runs than were laid");
+    return fold_error(FOLD_ENVIRONMENT, "more runs are to be timed than were laid");
   for (size_t k = 0; k < b->n_entrants; k++) b->entrant[k].comm.enter = NULL;
   fold_status status = race_rounds(b, race);
   for (size_t k = 0; k < b->n_entrants; k++) b->entrant[k].comm.enter = b->comm->enter;

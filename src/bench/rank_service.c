@@ -6,7 +6,7 @@
 static fold_status lay(struct fold_rank_bench *b, const struct fold_rank_seat *seat, struct fold_comm *const *comm,
                        const struct wire_lay *lay) {
   if (lay->ranks == 0 || lay->ranks > seat->ranks || !comm[lay->ranks - 1])
-    return fold_error(FOLD_ENVIRONMENT, "was asked to be timed with no communicator");
+    return fold_error(FOLD_ENVIRONMENT, "there is no communicator to time");
   return fold_rank_lay(b, seat->registry, seat->engine, comm[lay->ranks - 1], lay);
 }
 
@@ -30,7 +30,7 @@ static fold_status answer(void *state, const struct fold_rank_seat *seat, struct
     case WIRE_CEILING:
       FOLD_TRY(room(sizeof(struct fold_ceiling), bytes, n));
       return fold_rank_ceiling(fold_comm_engine_of(seat->engine)->memory, head, *bytes);
-    default: return fold_error(FOLD_ENVIRONMENT, "was asked a question that no version knows");
+    default: return fold_error(FOLD_ENVIRONMENT, "no version knows this question");
   }
 }
 

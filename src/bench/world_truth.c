@@ -1,6 +1,6 @@
 /* bench/world_truth.c: computes exact sums of a bench's inputs piece by piece, because 16 GB on GPUs do not fit into memory here at once.
  *
- * The terms are generated anew on the host, by definition the same bits as a GPU's, and added up in the oracle's
+ * The terms are generated again on the host, by definition the same bits as a GPU's, and added up in the oracle's
  * superaccumulators. No code of a subject is used. It takes some 3 ns for each term, divided by the number of cores.
  */
 #include <stdlib.h>

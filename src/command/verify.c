@@ -29,7 +29,7 @@ struct verify {
   struct fold_records records;
   fold_status unwritten;   /* why records can no longer be written */
   fold_status unexplained; /* a process ended for a reason that no verdict covers */
-  bool judged;             /* a claim that was asked for held */
+  bool judged;             /* a requested claim held */
   struct fold_progress progress;
 };
 
@@ -228,7 +228,7 @@ static fold_status judge_all(struct verify *v, const struct fold_registry *regis
   return status;
 }
 
-/* 0 only if something that was asked for held and nothing new was refuted; known refutations alone give 77. */
+/* 0 only if a requested claim held and nothing new was refuted; known refutations alone give 77. */
 static int exit_code_of(const struct verify *v) {
   size_t total[FOLD_VERDICTS], known;
   fold_table_total(&v->table, v->strict, total, &known);

@@ -122,9 +122,9 @@ static fold_status nonsense(struct fold_program *p, const char *line) {
   return fold_error(FOLD_ENVIRONMENT, "the program answered '%.80s', which is not a JSON object%s", line, words);
 }
 
-/* The program has answered once more than it was asked. The subject of that question is to blame, whatever runs now. */
+/* The program has given one answer more than it got questions. The subject of that question is to blame, whatever runs now. */
 static fold_status answered_again(struct fold_program *p, const char *about) {
-  const fold_status status = fold_error(FOLD_ENVIRONMENT, "the program answered more than it was asked%s%s",
+  const fold_status status = fold_error(FOLD_ENVIRONMENT, "the program gave more answers than it got questions%s%s",
                                         about[0] ? ": again for " : "", about);
   char words[140];
   last_words(p, words);

@@ -1,4 +1,4 @@
-/* guest/files.c: hashes the contents of the guests' files, since a guest that was built anew, or edited, is another
+/* guest/files.c: hashes the contents of the guests' files, since a guest that was built again, or edited, is another
  * one.
  *
  * For a program, every word of its command counts that names a file, in the current folder or in $PATH: an interpreter,

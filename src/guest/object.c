@@ -209,7 +209,7 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
   given.why_bytes = sizeof why;
   row->begun = true;
   fold_fp_state_enter(row->arithmetic);
-  if (call->poison) fold_stack_poison(*call->poison); /* anew, since the stack was used above */
+  if (call->poison) fold_stack_poison(*call->poison); /* again, since the stack was used above */
   const int code = s.run(&given, s.context);
   row->arithmetic = fold_fp_state_leave(first && !row->guest->door->here);
   why[sizeof why - 1] = '\0';

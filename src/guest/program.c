@@ -10,7 +10,7 @@
  *                          ->  {}, once `out` is written; {"unsupported": "why"}: the case is skipped; {"error": "why"}
  *
  * `in` and `other` (of "dot") have rows x cols elements, `out` gets `rows`. A command that has {in} or {out} is instead
- * started anew for each run, with the files' names in their places (and {other}, {problem}, {dtype}, {result},
+ * started again for each run, with the files' names in their places (and {other}, {problem}, {dtype}, {result},
  * {threads}); its exit code says whether it succeeded. Without {threads} it is run only with its own number of threads.
  * /bin/sh runs it. If it fails, the last line that it wrote to standard error is reported.
  */
@@ -55,7 +55,7 @@ static fold_status open_folder(void) {
   return fold_ok();
 }
 
-/* Makes the guest's folder anew where a guest has removed it, or all of them. Clears it once in a process: what an
+/* Makes the guest's folder again where a guest has removed it, or all of them. Clears it once in a process: what an
  * earlier process left there may be another guest's. */
 static fold_status open_own_folder(const struct fold_guest *guest, char own[340]) {
   const char *folder = fold_guard_folder();
@@ -75,7 +75,7 @@ static void path_of(char path[400], const char *own, const char *stem, enum fold
   snprintf(path, 400, "%s/%s_%s.npy", own, stem, fold_dtype_name(dtype));
 }
 
-static bool is_run_anew(const char *command) {
+static bool is_started_each_time(const char *command) {
   return strstr(command, "{in}") != NULL || strstr(command, "{out}") != NULL;
 }
 
@@ -101,7 +101,7 @@ static fold_status describe(const struct fold_guest *guest, char **json) {
   const char *command = guest->what;
   static struct fold_program p; /* static: it may run as long as this process */
   json_t *answer = NULL, *question = json_pack("{s:s}", "ask", "describe");
-  if (is_run_anew(command)) return describe_command(command, json);
+  if (is_started_each_time(command)) return describe_command(command, json);
   FOLD_TRY(fold_program_start(&p, command, true));
   fold_status status = fold_program_ask(&p, question, &answer);
   json_decref(question);
@@ -132,7 +132,7 @@ static fold_status fill(void *context, uint64_t first, size_t n, void *out) {
   return fold_ok();
 }
 
-/* Writes a new file: in the place of the last one the program may have left something else, such as a pipe that nobody
+/* Writes a new file: in the place of the last one the program may have left something else, such as a pipe that nothing
  * reads. */
 static fold_status write_input(const char *path, const struct fold_call *call, const void *in) {
   struct elements e = {in, fold_dtype_size(call->dtype)};
@@ -256,7 +256,7 @@ static char *written_out(const struct run *r) {
   return out && fclose(out) == 0 ? text : NULL;
 }
 
-static fold_status run_anew(const struct run *r) {
+static fold_status start_and_run(const struct run *r) {
   struct fold_program p;
   if (r->call->launch.threads && !strstr(r->subject->guest->guest->what, THREADS))
     return fold_error(FOLD_UNSUPPORTED, "its command has no " THREADS);
@@ -287,7 +287,7 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
   path_of(r.out, own, stem, result);
   FOLD_TRY(write_input(r.in, call, call->in[0]));
   if (call->in[1]) FOLD_TRY(write_input(r.other, call, call->in[1]));
-  fold_status status = is_run_anew(subject->guest->guest->what) ? run_anew(&r) : ask_to_run(&r);
+  fold_status status = is_started_each_time(subject->guest->guest->what) ? start_and_run(&r) : ask_to_run(&r);
   if (status.code == FOLD_OK) status = read_output(r.out, result, call);
   unlink(r.out);
   if (status.code == FOLD_OK) status = bring_back(r.in, call, call->in[0]);

@@ -80,8 +80,8 @@ struct fold_weighed {
   double ulps, backward, fraction;
 };
 
-/* The terms of a case, and what is known of them. All of it is made when it is first asked for, and shared by all
- * subjects: the truths of rows, the results that were weighed last, and the replay of the order that was asked for
+/* The terms of a case, and what is known of them. All of it is made when it is first needed, and shared by all
+ * subjects: the truths of rows, the results that were weighed last, and the order that was replayed
  * last. */
 struct fold_truths {
   const struct fold_case *c;
@@ -95,7 +95,7 @@ struct fold_truths {
   bool replayed_wide;
   void *replayed;
   uint64_t height;
-  enum fold_telling telling[FOLD_DTYPES][FOLD_DTYPES]; /* by accumulator and result, once it was asked */
+  enum fold_telling telling[FOLD_DTYPES][FOLD_DTYPES]; /* by accumulator and result, once it was needed */
 };
 fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case *c, const void *input);
 void fold_truths_close(struct fold_truths *truths);

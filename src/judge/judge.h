@@ -87,10 +87,10 @@ struct fold_trial {
   const struct fold_subject *subject;
   const struct fold_case *c;
   struct fold_rig *rig;
-  /* A rig with the case's one row among others. The first judge that needs it opens it; whoever has the case closes
+  /* A rig with the case's one row among others. The first judge that needs it opens it; the owner of the case closes
    * it. */
   struct fold_rig *batch;
-  /* Gives a rig with the same input in another engine's memory, restored if a run changed it. Whoever has the case
+  /* Gives a rig with the same input in another engine's memory, restored if a run changed it. The owner of the case
    * provides this. */
   fold_status (*elsewhere)(void *whose, enum fold_engine engine, struct fold_rig **rig);
   void *whose;
@@ -202,7 +202,7 @@ uint64_t fold_trial_poke(const struct fold_trial *trial, double term);
 /* Whether a run with such terms in a finite input failed because of these, so that it is to be made again without. */
 bool fold_trial_spares_it(struct fold_trial *trial, fold_status status);
 fold_status fold_trial_run_part(struct fold_trial *trial, size_t first, size_t rows, size_t cols, void *got);
-/* Judges do not lay rows of more terms than this anew in other places and batches. */
+/* Judges do not lay rows of more terms than this again in other places and batches. */
 enum { FOLD_ROW_TERMS = 1 << 18 };
 size_t fold_trial_terms(const struct fold_trial *trial); /* of the whole case, all rows together */
 struct fold_request fold_trial_request(const struct fold_trial *trial, unsigned char poison); /* of the whole case */
@@ -222,7 +222,7 @@ struct fold_growth {
   const char *unseen;
 };
 fold_status fold_trial_growth(struct fold_trial *trial, struct fold_growth *growth);
-/* Makes the case's input anew if a run changed it. */
+/* Makes the case's input again if a run changed it. */
 fold_status fold_trial_refill(struct fold_trial *trial);
 /* The same; if it was changed, input_hash_after becomes the hash that was found. */
 fold_status fold_trial_look_at_input(struct fold_trial *trial);
@@ -244,7 +244,7 @@ void fold_trial_note_unsteady(struct fold_trial *trial, const struct fold_varied
  * vary. */
 fold_status fold_trial_look_if_steady(struct fold_trial *trial, const struct fold_varied *seen);
 /* If the subject varies even in the same surroundings, this is not counted as a refutation of a claim about
- * surroundings, provided that run_to_run was asked for (unstable.c). */
+ * surroundings, provided that run_to_run was requested (unstable.c). */
 void fold_judge_steady(struct fold_trial *trial, struct fold_finding *finding);
 /* Shows in a refutation the first row in which a new process has other bits, if it is among those that are kept. */
 void fold_find_fresh_row(const struct fold_trial *trial, struct fold_finding *finding, uint64_t hash);

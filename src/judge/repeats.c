@@ -5,7 +5,7 @@
 #include "judge/judge.h"
 #include "rig/contention.h"
 
-/* Before how many repeats other inputs are run. These are few where they cost much: ranks get their parts anew for
+/* Before how many repeats other inputs are run. These are few where they cost much: ranks get their parts again for
  * each, a device waits for each, and long inputs take long. */
 static unsigned foreign_repeats(const struct fold_trial *trial) {
   bool quick = fold_engine_is_here(trial->subject->engine) && fold_trial_terms(trial) <= FOLD_PLAN_FEW;

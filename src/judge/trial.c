@@ -61,7 +61,7 @@ static fold_status enter(struct fold_trial *trial, const struct fold_logged *run
   return fold_log_add(&trial->log, run);
 }
 
-/* Looks at the input before and after, since nobody asks later whether the input of another rig than the case's was
+/* Looks at the input before and after, since nothing looks later whether the input of another rig than the case's was
  * changed. In host memory each run tells that itself. */
 static fold_status run_elsewhere(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
                                  void *got, struct fold_traces *traces) {

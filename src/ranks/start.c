@@ -138,7 +138,7 @@ static fold_status start_launcher(struct fold_world *w, const struct words *word
   if (status.code == FOLD_OK) snprintf(w->secret, sizeof w->secret, "%s", words->secret);
   hasten_daemons();
   if (status.code == FOLD_OK) status = fold_world_guard(w, argv, &error);
-  /* If the default mpirun is missing, the engine is skipped; if a launcher was asked for by name, its absence is an
+  /* If the default mpirun is missing, the engine is skipped; if a launcher was named, its absence is an
    * error. */
   if (status.code == FOLD_OK && error)
     status = fold_error(chosen ? FOLD_BAD_INPUT : FOLD_UNSUPPORTED, "%s%.100s cannot be started: %s",

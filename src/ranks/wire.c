@@ -13,7 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* An Open MPI daemon is told to give up a little earlier (ranks/start.c), while it only waits for the next message:
+/* An Open MPI daemon gives up a little earlier (ranks/start.c), while it only waits for the next message:
  * once its ranks have ended, it has a report of that to send, and would wait for this to arrive. */
 enum { ASK_AFTER_S = 1, UNANSWERED = 11, CONNECT_MS = 10000 };
 

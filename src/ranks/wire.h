@@ -93,7 +93,7 @@ struct wire_enter {
   uint64_t count;
 };
 
-/* Sets the options of a socket, at both ends. If the other machine, or the network to it, is lost, nobody closes the
+/* Sets the options of a socket, at both ends. If the other machine, or the network to it, is lost, nothing closes the
  * connection. So the kernel probes the other machine each second, and closes the socket after 12 seconds without an
  * answer; except while sent bytes are not yet acknowledged, where fold_wire_is_cut has to be asked. A stopped or busy
  * process is not taken for lost, since its machine answers the probes. */

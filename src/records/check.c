@@ -1,6 +1,6 @@
 /* records/check.c: finds judgements and runs that contradict themselves, when records are read, even if their file is closed correctly.
  *
- * A file that was altered and closed anew has the right count and hash. But what a record says twice must still agree: its results
+ * A file that was altered and closed again has the right count and hash. But what a record says twice must still agree: its results
  * and their hash, its case's name and its shape, its verdict and the evidence. If it does not, the record is refused.
  */
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "run/runner.h"
 
 /* Prints a judgement: the claim and the case, the reason, the numbers, and the command that
- * repeats the case as it was asked for. `program` is how the user calls the command. */
+ * repeats the case with the same options. `program` is how the user calls the command. */
 void fold_print_refuted(const struct fold_judgement *judgement, const char *program, const char *folder, FILE *out);
 /* How the order of additions changed, on the case `on` ("": the one that the lines before are about). */
 void fold_print_order_change(const char *text, const char *on, FILE *out);

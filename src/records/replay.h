@@ -1,4 +1,4 @@
-/* replay.h: the command line that judges one case again, alone and as it was asked, for a shell to run as it stands. */
+/* replay.h: the command line that judges one case again, by itself and with the same options, for a shell to run as it stands. */
 #ifndef FOLD_REPLAY_H
 #define FOLD_REPLAY_H
 
@@ -10,7 +10,7 @@
 /* What begins the line with the command that repeats a case. */
 #define FOLD_REPRODUCE "  reproduce: "
 
-/* How a judgement was asked for, as far as that was not by default (0, false, NULL or ""): repeats of run_to_run,
+/* The options of a judgement, as far as they were not the default (0, false, NULL or ""): repeats of run_to_run,
  * numbers of rows, strictness about known defects, and the world. */
 struct fold_asked {
   unsigned repeats;
@@ -40,7 +40,7 @@ struct fold_replay {
   const char *folder, *fixtures; /* a case's name, and the folder of fixtures (NULL: the program's own) */
   struct fold_asked asked;
 };
-/* The replay of a judgement, as it was asked for. */
+/* The replay of a judgement, with its options. */
 struct fold_replay fold_replay_of(const struct fold_judgement *judgement, const char *program, const char *folder);
 /* Whether a line can run that subject. For a guest it must have the guest, or be a line of Python: only its own program
  * can run another program's callable. */

@@ -10,7 +10,7 @@
 #include "rig/fp_state.h"
 
 /* Limits in seconds: for one look; for all looks at one subject in a process, since its threads may never end; for all
- * looks at a subject that was seen to write late, since it might otherwise end the process when nobody looks. */
+ * looks at a subject that was seen to write late, since it might otherwise end the process when nothing looks. */
 static const double OF_A_LOOK = 0.3, OF_A_SUBJECT = 1, OF_A_WRITER = 5;
 enum { SUBJECTS = 64 }; /* unseen: 63 */
 

@@ -25,7 +25,7 @@ void fold_rig_lay(struct fold_rig *rig, enum fold_placement placement);
 struct fold_rig_zones {
   const unsigned char *before, *after;
 };
-/* Notes in `traces` a zone that was overwritten. Lays the zones anew if they, or any guard, were touched. */
+/* Notes in `traces` a zone that was overwritten. Lays the zones again if they, or any guard, were touched. */
 fold_status fold_rig_look_at_zones(struct fold_rig *rig, const struct fold_rig_zones zones[FOLD_INPUTS],
                                    struct fold_traces *traces);
 /* XXH3-64 of the host's copies. */

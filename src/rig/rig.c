@@ -174,7 +174,7 @@ static fold_status write_zones(const struct fold_rig *rig, const struct fold_rig
   return rig->ops->write(in->room.at + end, in->mirror + end, in->room.bytes - end);
 }
 
-/* The zones are laid anew, so that the next run's traces do not tell this run's stray write again. The input is left as
+/* The zones are laid again, so that the next run's traces do not tell this run's stray write again. The input is left as
  * it is. */
 fold_status fold_rig_look_at_zones(struct fold_rig *rig, const struct fold_rig_zones zones[FOLD_INPUTS],
                                    struct fold_traces *traces) {

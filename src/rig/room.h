@@ -7,7 +7,7 @@
 
 struct fold_room {
   unsigned char *at;
-  size_t bytes; /* at least what was asked for */
+  size_t bytes; /* at least those that were requested */
   struct fold_region region;
 };
 

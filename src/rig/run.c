@@ -56,7 +56,7 @@ static void lay_out(struct fold_rig *rig, const struct fold_request *request, si
   lay(layout, out + w->end, out + w->to, GUARD_BYTE);
 }
 
-/* Host memory is as long as was asked for, to the page, so that its end is flush against a closed page. Device memory
+/* Host memory is as long as needed, to the page, so that its end is flush against a closed page. Device memory
  * that is long enough is kept. */
 static fold_status room_for_scratch(struct fold_rig *rig, size_t need) {
   size_t bytes = need + 2 * FOLD_RIG_GUARD + SCRATCH_ALIGN;

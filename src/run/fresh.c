@@ -55,7 +55,7 @@ static const char **command_line(const struct fold_selection *s, const struct pr
   return argv;
 }
 
-/* Makes only calls that are safe between fork and exec. The child is killed at once when this process ends: nobody else
+/* Makes only calls that are safe between fork and exec. The child is killed at once when this process ends: nothing else
  * would read its records, and its ranks end when it is gone. */
 static pid_t spawn(const char *const *argv, char *const *variables, int records) {
   pid_t parent = getpid(), child = fork();

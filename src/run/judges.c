@@ -45,7 +45,7 @@ static bool rounds(const struct fold_case *c) {
 }
 
 /* Whether the address, the commonest cause of "changes from run to run", is tried on a guest that does not promise that it
- * does not matter, so that its user is told: on a few cases of each kind, where no claims were named. On a device it is not:
+ * does not matter, so that its user learns of it: on a few cases of each kind, where no claims were named. On a device it is not:
  * there a kernel for aligned arrays alone, which promises nothing else, would end its process. */
 static bool informs(const struct fold_round *round, const struct fold_judgement *j) {
   const struct fold_subject *s = j->subject;
@@ -65,7 +65,7 @@ bool fold_judges(const struct fold_round *round, const struct fold_judgement *j)
 }
 
 /* Whether a user has named the claim for this guest, no selected case is for it, and this case is the first that the
- * guest takes: there it is reported as skipped, once, so that nothing that was asked for goes missing. */
+ * guest takes: there it is reported as skipped, once, so that no requested claim goes missing. */
 static bool is_missing(const struct fold_round *round, const struct fold_judgement *j) {
   struct fold_place place = {.subject = j->subject_index};
   if (!round->judge || !(j->subject->named & FOLD_CLAIM(j->claim->id))) return false;

@@ -43,7 +43,7 @@ static fold_status start(struct rank *r, char device[64]) {
 
 static fold_status open_comm(struct rank *r, const struct wire_open *open) {
   if (!r->started || open->ranks == 0 || open->ranks > r->seat->ranks)
-    return fold_error(FOLD_ENVIRONMENT, "was asked for a communicator of %u ranks", open->ranks);
+    return fold_error(FOLD_ENVIRONMENT, "no communicator of %u ranks can be opened", open->ranks);
   struct fold_comm *comm = calloc(1, sizeof *comm);
   if (!comm) return fold_no_memory("for a communicator");
   fold_status status = r->engine->open(comm, (int)r->seat->rank, (int)open->ranks, open->token);
@@ -141,7 +141,7 @@ static fold_status run(struct rank *r, struct wire_run *run, struct wire_ran *ra
   const struct fold_subject *subject = fold_registry_find(r->seat->registry, run->subject, r->seat->engine);
   if (!subject) return fold_error(FOLD_ENVIRONMENT, "has no subject %s", run->subject);
   if (!r->loaded || run->ranks == 0 || run->ranks > r->seat->ranks || !r->comm[run->ranks - 1])
-    return fold_error(FOLD_ENVIRONMENT, "was asked to run with no input or no communicator");
+    return fold_error(FOLD_ENVIRONMENT, "there is no input or no communicator for a run");
   struct fold_request request = {.rows = run->rows,
                                  .cols = run->cols,
                                  .launch = run->launch,
@@ -152,7 +152,7 @@ static fold_status run(struct rank *r, struct wire_run *run, struct wire_ran *ra
                                  .comm = r->comm[run->ranks - 1],
                                  .first_col = run->first_col,
                                  .all_cols = run->all_cols};
-  if (run->problem >= FOLD_PROBLEMS) return fold_error(FOLD_ENVIRONMENT, "was asked for problem %u", run->problem);
+  if (run->problem >= FOLD_PROBLEMS) return fold_error(FOLD_ENVIRONMENT, "there is no problem %u", run->problem);
   r->rig.problem = fold_problem((enum fold_problem_id)run->problem);
   FOLD_TRY(room_for_results(r, run->rows * fold_dtype_size(fold_subject_result(subject, r->rig.dtype))));
   FOLD_TRY(move(r, run->shift));

@@ -93,7 +93,7 @@ static fold_status base_run(struct opened *opened, const struct fold_subject *su
   return fold_rig_run(&opened->rig[subject->engine], subject, &request, opened->got, traces);
 }
 
-/* If a subject changed its input, makes it anew, since the judges and the next subject need it. An engine that fails
+/* If a subject changed its input, makes it again, since the judges and the next subject need it. An engine that fails
  * here is broken for the rest of the case. */
 static fold_status restore_input(struct opened *opened, enum fold_engine engine, uint64_t *now) {
   uint64_t hash = opened->input_hash;
@@ -245,7 +245,7 @@ static fold_status judge_claims(const struct fold_round *round, struct opened *o
       FOLD_TRY(round->sink->judgement(round->sink->context, &judgement));
   }
   FOLD_TRY(tell_repeats(round, trial, &repeats));
-  /* The judges' own runs may have changed the input too, and also the threads that make it anew. */
+  /* The judges' own runs may have changed the input too, and also the threads that make it again. */
   fold_trial_look_at_state(trial);
   if (trial->input_seen == trial->log.n) return fold_ok();
   return restore_input(opened, trial->subject->engine, &trial->input_hash_after);

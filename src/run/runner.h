@@ -51,7 +51,7 @@ struct fold_judgement {
   const struct fold_fact *fact;   /* what explains a peer's refuted promise, or NULL */
   bool known;                     /* whether that was seen in this version of the library */
   const char *version;            /* of the library, from a record; NULL: the version here */
-  const struct fold_asked *asked; /* for what is refuted or broken: how it was asked for (replay.h); or NULL */
+  const struct fold_asked *asked; /* for what is refuted or broken: its options (replay.h); or NULL */
   bool full;                      /* its record is to hold the bits of all rows */
   bool beside; /* it is broken for the same reason as a promise of the trial that was reported before it */
   bool after;  /* it is broken by its process's end, and others of the trial were reported before */
@@ -123,10 +123,10 @@ bool fold_takes_case(const struct fold_subject *subject, const struct fold_case 
 /* Whether the selection takes this subject; this claim. */
 bool fold_selects_subject(const struct fold_selection *selection, const struct fold_subject *subject);
 bool fold_selects_claim(const struct fold_selection *selection, const struct fold_claim *claim);
-/* Whether its claim was asked for, by the user or by the table of a guest, which is judged by the tidy claims whatever was
- * asked for. What max and min have instead of bounded (fold_claims_of) counts as bounded. */
+/* Whether its claim was requested, by the user or by the table of a guest, which is judged by the tidy claims whatever was
+ * requested. What max and min have instead of bounded (fold_claims_of) counts as bounded. */
 bool fold_judgement_is_asked(const struct fold_selection *selection, const struct fold_judgement *judgement);
-/* Why nothing is proved: no claim that was asked of the selected subjects was judged. */
+/* Why nothing is proved: no requested claim of the selected subjects was judged. */
 fold_status fold_nothing_judged(const struct fold_selection *selection, const struct fold_registry *registry);
 
 #endif

@@ -46,7 +46,7 @@ fold_status fold_nothing_judged(const struct fold_selection *selection, const st
     if (is_asked(selection, registry, &claims[k]))
       snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", claims[k].name);
   }
-  return fold_error(FOLD_UNSUPPORTED, "no claim that was asked for was judged: %s", names);
+  return fold_error(FOLD_UNSUPPORTED, "no requested claim was judged: %s", names);
 }
 
 /* What was meant by a glob that matches nothing: the cases whose name it begins, a similar name of a case, a fixture or a

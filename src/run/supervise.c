@@ -207,7 +207,7 @@ static fold_status go_on_unexplained(struct fold_supervisor *s, const char *text
   const struct fold_sink *sink = s->job->sink;
   const struct fold_judgement of = fold_round_judgement(&s->round, s->round.place, s->explains);
   struct fold_order_change change = {.claim = of.claim->id};
-  snprintf(change.text, sizeof change.text, "not known: when it was asked for, %s", text);
+  snprintf(change.text, sizeof change.text, "not known: when it was looked for, %s", text);
   s->explained[s->round.place.subject] = UINT64_MAX;
   s->again = false; /* the next worker begins with another trial */
   s->round.place.subject++;

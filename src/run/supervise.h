@@ -22,7 +22,7 @@ struct fold_job {
   bool in_process;    /* no process of its own: for debuggers and profilers, and at the user's risk */
   /* Called in the worker before anything else; it may start engines. If it fails, the job fails. May be NULL. */
   fold_status (*ready)(const struct fold_job *job);
-  /* Called once, first, with the environment of the results (environment.h) as JSON text. NULL: nobody asks, and none is
+  /* Called once, first, with the environment of the results (environment.h) as JSON text. NULL: it is not needed, and is not
    * looked at, which takes longer than a short run. */
   fold_status (*begin)(void *context, const char *environment);
   const struct fold_sink *sink;

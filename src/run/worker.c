@@ -17,7 +17,7 @@ struct prepared {
   struct fold_cases own;
   const struct fold_cases *cases;
   struct fold_fresh *fresh;
-  char *environment; /* NULL: nobody asks */
+  char *environment; /* NULL: it is not needed */
 };
 
 static void put_away(struct prepared *p) {

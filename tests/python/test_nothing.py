@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Nothing judged is no success: if no claim that was asked for was judged in any case, every door says so, whatever else held.
+"""Nothing judged is no success: if no requested claim was judged in any case, every door says so, whatever else held.
 
 test_nothing.py LIBRARY FIXTURES SANITIZERS
 """
@@ -66,7 +66,7 @@ class Nothing(unittest.TestCase):
                 self.assertGreater(foldproof.verify(*args, **more).counts["held"], 0)
 
     def test_what_was_not_judged_and_why(self):
-        with self.assertRaisesRegex(foldproof.NothingJudged, "no claim that was asked for was judged: bounded, compensated, faithful, correctly_rounded"):
+        with self.assertRaisesRegex(foldproof.NothingJudged, "no requested claim was judged: bounded, compensated, faithful, correctly_rounded"):
             foldproof.verify(halves, like="numpy", fixtures=FEW, problem="rows", claims="accurate")
         with self.assertRaisesRegex(foldproof.NothingJudged, "not today"):
             foldproof.verify(refuses, like="numpy", fixtures=FEW)
@@ -96,7 +96,7 @@ class Nothing(unittest.TestCase):
             with self.subTest(what):
                 self.assertEqual(code, _library.UNSUPPORTED if asks is NOTHING else 0, _library.library().foldproof_error())
                 if code:
-                    self.assertIn(b"no claim that was asked for was judged", _library.library().foldproof_error())
+                    self.assertIn(b"no requested claim was judged", _library.library().foldproof_error())
 
 
 if __name__ == "__main__":
