@@ -190,6 +190,33 @@ def check_missing(project):
     project.kept.unlink()
 
 
+def check_recorded(project):
+    """Of records that name a case twice, results count before a refusal, and a refusal before what --seconds left out."""
+    guest = project.build("right")
+    project.bless(guest)
+    run("record", "--guest", guest, "--fixtures", FEW, "--full", "--jsonl", "run.jsonl", code=0, cwd=project.path)
+    whole, *others = [record for record in map(json.loads, (project.path / "run.jsonl").read_text().splitlines()) if record["type"] == "run"]
+    bare = {key: value for key, value in whole.items() if key not in ("results", "values", "results_xxh3")}
+    refused, left = dict(bare, verdict="skipped", reason="no longer"), dict(bare, verdict="skipped", reason="left out: the time limit of 3 s")
+    for records, held, rest, code in (
+        ([whole], 3, "0 differ or are missing", 0),
+        ([whole, refused], 3, "0 differ or are missing", 0),
+        ([refused, whole], 3, "0 differ or are missing", 0),
+        ([whole, left], 3, "0 differ or are missing", 0),
+        ([left, whole], 3, "0 differ or are missing", 0),
+        ([refused], 2, "1 differ or are missing", 1),
+        ([refused, left], 2, "1 differ or are missing", 1),
+        ([left, refused], 2, "1 differ or are missing", 1),
+        ([left], 2, "0 differ or are missing, 0 stale, 1 not run here", 0),
+        ([], 2, "0 differ or are missing, 0 stale, 0 not run here, 1 not in the records", 0),
+    ):
+        (project.path / "run.jsonl").write_text("".join(json.dumps(record) + "\n" for record in [*records, *others]))
+        said = run("recheck", "run.jsonl", "--golden", "kept.jsonl", code=code, cwd=project.path)
+        assert f"goldens: {held} held, {rest}" in said, (records, said)
+        assert ("ONLY IN kept.jsonl: mine/sum on host: " + whole["case"] in said) == (code == 1), said
+    project.kept.unlink()
+
+
 def check_overflows(project):
     """Partial sums that overflow refute no order that nobody declared, and are not kept; a declared order's are."""
     cases = f"{FEW},partial_overflow/f32/sum/*"
@@ -331,6 +358,7 @@ with tempfile.TemporaryDirectory() as scratch:
     project = Project(pathlib.Path(scratch))
     check_portable(project)
     check_missing(project)
+    check_recorded(project)
     check_overflows(project)
     check_refused(project)
     check_ranks(project)

@@ -81,8 +81,8 @@ struct fold_weighed {
 };
 
 /* The terms of a case, and what is known of them. All of it is made when it is first needed, and shared by all
- * subjects: the truths of rows, the results that were weighed last, and the order that was replayed
- * last. */
+ * subjects: the truths of rows, the results that were weighed last, and the replay of the
+ * last order. */
 struct fold_truths {
   const struct fold_case *c;
   const void *input; /* rows x cols, in host memory; NULL: no process has it whole, and all truths are given */
@@ -95,7 +95,7 @@ struct fold_truths {
   bool replayed_wide;
   void *replayed;
   uint64_t height;
-  enum fold_telling telling[FOLD_DTYPES][FOLD_DTYPES]; /* by accumulator and result, once it was needed */
+  enum fold_telling telling[FOLD_DTYPES][FOLD_DTYPES]; /* by accumulator and result, once it is known */
 };
 fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case *c, const void *input);
 void fold_truths_close(struct fold_truths *truths);
