@@ -137,7 +137,7 @@ for line in sys.stdin:
 """
 
 
-SLOW = PROGRAM.replace("import json, sys", "import json, sys, time").replace("        np.save", "        time.sleep(0.1)\n        np.save")
+SLOW = PROGRAM.replace("import json, sys", "import json, sys, time").replace("        np.save", "        time.sleep(0.03)\n        np.save")
 
 
 def check_time(folder):
