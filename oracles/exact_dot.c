@@ -28,8 +28,14 @@ static fold_status exact_dot(const struct fold_terms *terms, unsigned threads, s
 }
 
 fold_status fold_oracle_terms(const struct fold_terms *terms, unsigned threads, struct fold_truth *truth) {
-  if (terms->factors == 1)
-    return fold_oracle_exact(terms->dtype, terms->op, terms->factor[0], terms->n, threads, truth);
-  FOLD_TRY(fold_truth_start_terms(truth, terms));
-  return exact_dot(terms, threads, truth);
+  struct fold_terms line;
+  void *room;
+  FOLD_TRY(fold_terms_line(terms, &line, &room));
+  fold_status status = line.factors > 1 ? fold_truth_start_terms(truth, &line) : fold_ok();
+  if (line.factors == 1)
+    status = fold_oracle_exact(line.dtype, line.op, line.factor[0], line.n, threads, truth);
+  else if (status.code == FOLD_OK)
+    status = exact_dot(&line, threads, truth);
+  free(room);
+  return status;
 }

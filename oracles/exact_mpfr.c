@@ -148,7 +148,7 @@ static void find_extreme(const void *in, struct fold_truth *truth) {
   mpfr_clear(term);
 }
 
-fold_status fold_oracle_mpfr_terms(const struct fold_terms *terms, struct fold_truth *truth) {
+static fold_status exact(const struct fold_terms *terms, struct fold_truth *truth) {
   FOLD_TRY(fold_truth_start_terms(truth, terms));
   const void *in = terms->factor[0];
   mpfr_t total;
@@ -171,6 +171,15 @@ fold_status fold_oracle_mpfr_terms(const struct fold_terms *terms, struct fold_t
     fold_truth_close(truth);
   }
   mpfr_clear(total);
+  return status;
+}
+
+fold_status fold_oracle_mpfr_terms(const struct fold_terms *terms, struct fold_truth *truth) {
+  struct fold_terms line;
+  void *room;
+  FOLD_TRY(fold_terms_line(terms, &line, &room));
+  const fold_status status = exact(&line, truth);
+  free(room);
   return status;
 }
 

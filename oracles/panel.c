@@ -52,7 +52,7 @@ static fold_status ask_rows(struct fold_call *call, struct fold_arithmetic how, 
   const bool usual = how.accumulator == fold_accumulator_of(call->dtype);
   for (size_t k = 0; k < n && !*tells; k++) {
     struct fold_order tree = trees[k];
-    if (call->in[1]) tree.product = FOLD_ROUNDED_PRODUCT;
+    if (call->problem->factors > 1) tree.product = FOLD_ROUNDED_PRODUCT;
     call->out = k == 0 ? first : other;
     FOLD_TRY(usual ? fold_order_replay_to(&tree, call, how.result) : fold_method_replay(&tree, how, call));
     *tells = k > 0 && differ(how.result, call->rows, first, other);
@@ -87,7 +87,6 @@ static enum fold_telling ask_extremes(const struct fold_call *call) {
 
 /* Takes as many rows at a time as have about FOLD_PANEL_TERMS terms: mostly the first rows are telling already. */
 fold_status fold_panel_ask(const struct fold_call *call, struct fold_arithmetic how, enum fold_telling *telling) {
-  const size_t size = fold_dtype_size(call->dtype);
   const size_t most = FOLD_PANEL_TERMS / (call->cols + 1) + 1;
   const size_t room = call->rows < most ? call->rows : most;
   *telling = FOLD_IDLE;
@@ -101,10 +100,10 @@ fold_status fold_panel_ask(const struct fold_call *call, struct fold_arithmetic 
   fold_status status = fold_ok();
   bool tells = false;
   for (size_t r = 0; r < call->rows && !tells && status.code == FOLD_OK; r += room) {
-    struct fold_call some = *call;
-    some.rows = call->rows - r < room ? call->rows - r : room;
-    some.in[0] = (const unsigned char *)call->in[0] + r * call->cols * size;
-    if (call->in[1]) some.in[1] = (const unsigned char *)call->in[1] + r * call->cols * size;
+    struct fold_block rows = {.extent = call->shape};
+    rows.first.m = r;
+    rows.extent.m = call->rows - r < room ? call->rows - r : room;
+    struct fold_call some = fold_call_part(call, &rows);
     some.launch = (struct fold_launch){0};
     status = ask_rows(&some, how, results, results + room * sizeof(uint64_t), &tells);
   }

@@ -22,16 +22,19 @@ struct walk {
 
 static fold_status replay_row(const struct walk *walk, size_t r, unsigned threads) {
   const struct fold_call *call = walk->call;
-  size_t at = r * call->cols * fold_dtype_size(call->dtype);
-  const void *in = (const char *)call->in[0] + at, *other = call->in[1] ? (const char *)call->in[1] + at : NULL;
+  const struct fold_terms terms = fold_call_terms(call, r);
+  struct fold_terms line;
+  void *room;
   uint32_t *place = NULL;
-  fold_status status = fold_order_places(walk->order, call->dtype, in, call->cols, &place);
+  FOLD_TRY(fold_terms_line(&terms, &line, &room));
+  fold_status status = fold_order_places(walk->order, call->dtype, line.factor[0], line.n, &place);
   if (status.code == FOLD_OK) {
-    struct fold_row row = {walk->order, &walk->split, call->dtype, call->problem->op, walk->how.accumulator,
-                           in,          other,        place,       call->cols,        threads};
+    struct fold_row row = {walk->order,    &walk->split,   line.dtype, line.op, walk->how.accumulator,
+                           line.factor[0], line.factor[1], place,      line.n,  threads};
     fold_bits_store(walk->how.result, call->out, r, fold_bits_from_double(walk->how.result, walk->run(&row)));
   }
   free(place);
+  free(room);
   return status;
 }
 
@@ -39,7 +42,7 @@ static fold_status replay_row(const struct walk *walk, size_t r, unsigned thread
 static fold_status replay_shared(const struct walk *walk, unsigned threads) {
   fold_status first = fold_ok();
 #pragma omp parallel for num_threads(threads)
-  for (size_t r = 0; r < walk->call->rows; r++) {
+  for (size_t r = 0; r < fold_results(walk->call->problem, &walk->call->shape); r++) {
     fold_status status = replay_row(walk, r, 1);
     if (status.code != FOLD_OK) {
 #pragma omp critical(fold_replay_failure)
@@ -52,12 +55,13 @@ static fold_status replay_shared(const struct walk *walk, unsigned threads) {
 fold_status fold_rows_replay(const struct fold_order *order, struct fold_arithmetic how, const struct fold_call *call,
                              fold_row_run *run, unsigned threads) {
   struct walk walk = {order, how, call, run, {0, 0, 0}};
-  if (call->in[1] && (order->product == FOLD_NO_PRODUCT || call->problem->op != FOLD_SUM))
+  if (call->problem->factors > 1 && (order->product == FOLD_NO_PRODUCT || call->problem->op != FOLD_SUM))
     return fold_error(FOLD_UNSUPPORTED, "order %s does not say what becomes of a product", order->name);
-  FOLD_TRY(fold_order_split(order, call->cols, &walk.split));
-  bool small = call->cols == 0 || call->rows < SERIAL_ELEMENTS / call->cols; /* unseen: <= */
-  if (threads > 1 && !small && (call->rows >= threads || walk.split.count == 1)) return replay_shared(&walk, threads);
-  for (size_t r = 0; r < call->rows; r++) FOLD_TRY(replay_row(&walk, r, small ? 1 : threads)); /* unseen: 2 */
+  FOLD_TRY(fold_order_split(order, call->shape.k, &walk.split));
+  const size_t results = fold_results(call->problem, &call->shape);
+  bool small = call->shape.k == 0 || results < SERIAL_ELEMENTS / call->shape.k; /* unseen: <= */
+  if (threads > 1 && !small && (results >= threads || walk.split.count == 1)) return replay_shared(&walk, threads);
+  for (size_t r = 0; r < results; r++) FOLD_TRY(replay_row(&walk, r, small ? 1 : threads)); /* unseen: 2 */
   return fold_ok();
 }
 
@@ -69,8 +73,8 @@ fold_status fold_order_replay_to(const struct fold_order *order, const struct fo
   unsigned threads = call->launch.threads ? call->launch.threads : (unsigned)omp_get_max_threads();
   struct fold_arithmetic how = fold_arithmetic_of(FOLD_PLAIN, call->dtype);
   how.result = result;
-  return fold_rows_replay(order, how, call, call->in[1] ? fold_rows_dot : rows[call->dtype][call->problem->op],
-                          threads);
+  return fold_rows_replay(order, how, call,
+                          call->problem->factors > 1 ? fold_rows_dot : rows[call->dtype][call->problem->op], threads);
 }
 
 fold_status fold_order_replay(const struct fold_order *order, const struct fold_call *call) {

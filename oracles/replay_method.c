@@ -11,6 +11,7 @@
  * Once t is not finite, c is +0 and stays so. The result is rounded once to its dtype. All take the terms in rising index.
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/bits.h"
 #include "oracles/order.h"
@@ -60,10 +61,10 @@ bool fold_method_has_replay(const struct fold_order *order, enum fold_method met
   return method == FOLD_PLAIN || take_of(order, method) != NULL;
 }
 
-static uint64_t replay_row(take *step, struct fold_arithmetic how, const struct fold_call *call, size_t row) {
+static uint64_t replay_row(take *step, struct fold_arithmetic how, const struct fold_terms *terms) {
   struct sum sum = {.accumulator = how.accumulator};
-  for (size_t i = row * call->cols; i < (row + 1) * call->cols; i++)
-    step(&sum, fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in[0], i)));
+  for (size_t i = 0; i < terms->n; i++)
+    step(&sum, fold_bits_to_double(terms->dtype, fold_bits_load(terms->dtype, terms->factor[0], i)));
   return fold_bits_from_double(how.result, how.method == FOLD_NEUMAIER ? plus(&sum, sum.s, sum.c) : sum.s);
 }
 
@@ -74,6 +75,13 @@ fold_status fold_method_replay(const struct fold_order *order, struct fold_arith
   if (step == NULL || call->problem->op != FOLD_SUM)
     return fold_error(FOLD_UNSUPPORTED, "its method has no replay of %s in the order %s",
                       fold_op_name(call->problem->op), order->name);
-  for (size_t r = 0; r < call->rows; r++) fold_bits_store(how.result, call->out, r, replay_row(step, how, call, r));
+  for (size_t r = 0; r < fold_results(call->problem, &call->shape); r++) {
+    const struct fold_terms terms = fold_call_terms(call, r);
+    struct fold_terms line;
+    void *room;
+    FOLD_TRY(fold_terms_line(&terms, &line, &room));
+    fold_bits_store(how.result, call->out, r, replay_row(step, how, &line));
+    free(room);
+  }
   return fold_ok();
 }

@@ -157,7 +157,7 @@ static void expect_places(struct fold_rig *rig, const struct fold_subject *subje
                           size_t cols, unsigned ranks) {
   float *x = fold_rig_input(rig), got[16];
   struct fold_traces traces;
-  struct fold_request request = {.first = first, .rows = rows, .cols = cols, .ranks = ranks, .poison = 0x3c};
+  struct fold_request request = {.first = {first}, .rows = rows, .cols = cols, .ranks = ranks, .poison = 0x3c};
   for (size_t i = 0; i < rig->in[0].n; i++) x[i] = i < first ? -1 : (float)(i - first + 1);
   cr_assert_eq(fold_rig_load(rig).code, FOLD_OK);
   fold_status status = fold_rig_run(rig, subject, &request, got, &traces);

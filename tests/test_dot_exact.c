@@ -17,7 +17,7 @@ static bool same_number(mpfr_srcptr a, mpfr_srcptr b) {
 }
 
 static struct fold_terms products(enum fold_dtype dtype, const void *x, const void *y, size_t n) {
-  return (struct fold_terms){.dtype = dtype, .op = FOLD_SUM, .factors = 2, .factor = {x, y}, .n = n};
+  return (struct fold_terms){.dtype = dtype, .op = FOLD_SUM, .factors = 2, .factor = {x, y}, .step = {1, 1}, .n = n};
 }
 
 /* Every field of the two oracles' answers. */
@@ -34,7 +34,8 @@ static void compare(enum fold_dtype dtype, const void *x, const void *y, size_t 
     cr_expect(fast.rounded[to] == slow.rounded[to], "%s to %s: got %llx, want %llx", where, fold_dtype_name(to),
               (unsigned long long)fast.rounded[to], (unsigned long long)slow.rounded[to]);
   cr_expect(same_number(fast.exact, slow.exact), "%s: exact", where);
-  cr_expect(same_number(fast.abs_sum, slow.abs_sum) && same_number(fast.finite, slow.finite), "%s: abs_sum, finite", where);
+  cr_expect(same_number(fast.abs_sum, slow.abs_sum) && same_number(fast.finite, slow.finite), "%s: abs_sum, finite",
+            where);
   cr_expect(fold_bits_same(FOLD_F64, fold_f64_bits(fast.condition), fold_f64_bits(slow.condition)), "%s: condition",
             where);
   cr_expect(fast.lowest == slow.lowest, "%s: lowest bit 2^%ld, want 2^%ld", where, fast.lowest, slow.lowest);

@@ -151,7 +151,7 @@ static uint64_t joined(enum fold_dtype dtype, uint64_t x, uint64_t y, uint64_t s
     fold_bits_store(dtype, in, i, first[i]);
     fold_bits_store(dtype, other, i, second[i]);
   }
-  const struct fold_terms terms = {dtype, FOLD_SUM, 2, {in, other}, 2};
+  const struct fold_terms terms = {dtype, FOLD_SUM, 2, {in, other}, {1, 1}, 2};
   struct fold_truth truth;
   fold_truth_init(&truth);
   const fold_status status = fold_oracle_mpfr_terms(&terms, &truth);
@@ -249,7 +249,8 @@ Test(dot_orders, with_ones_they_are_the_orders_of_elements) {
 
 static void check_bound(const char *name, enum fold_dtype dtype, int kind, const struct factors *f, size_t n,
                         size_t *bounded) {
-  struct fold_terms terms = {.dtype = dtype, .op = FOLD_SUM, .factors = 2, .factor = {f->x, f->y}, .n = n};
+  struct fold_terms terms = {
+      .dtype = dtype, .op = FOLD_SUM, .factors = 2, .factor = {f->x, f->y}, .step = {1, 1}, .n = n};
   struct fold_truth truth;
   struct fold_outcomes may;
   uint64_t height, got = replay(fold_order_replay, name, dtype, f, n);
@@ -317,7 +318,8 @@ Test(dot_orders, the_bound_of_one_product_is_one_rounding) {
     uint64_t x = 0, y = 0;
     fold_bits_store(one[k].dtype, &x, 0, fold_bits_from_double(one[k].dtype, one[k].x));
     fold_bits_store(one[k].dtype, &y, 0, fold_bits_from_double(one[k].dtype, one[k].y));
-    struct fold_terms terms = {.dtype = one[k].dtype, .op = FOLD_SUM, .factors = 2, .factor = {&x, &y}, .n = 1};
+    struct fold_terms terms = {
+        .dtype = one[k].dtype, .op = FOLD_SUM, .factors = 2, .factor = {&x, &y}, .step = {1, 1}, .n = 1};
     struct fold_truth truth;
     struct fold_outcomes may;
     mpfr_t bound, most;
@@ -364,7 +366,8 @@ Test(dot_orders, the_bound_is_neither_too_narrow_nor_too_wide) {
       fold_bits_store(rows[k].dtype, x, i, fold_bits_from_double(rows[k].dtype, rows[k].x[i]));
       fold_bits_store(rows[k].dtype, y, i, fold_bits_from_double(rows[k].dtype, rows[k].y[i]));
     }
-    const struct fold_terms terms = {.dtype = rows[k].dtype, .op = FOLD_SUM, .factors = 2, .factor = {x, y}, .n = 2};
+    const struct fold_terms terms = {
+        .dtype = rows[k].dtype, .op = FOLD_SUM, .factors = 2, .factor = {x, y}, .step = {1, 1}, .n = 2};
     struct fold_outcomes may;
     mpfr_t bound;
     mpfr_init2(bound, 128);
@@ -380,7 +383,7 @@ Test(dot_orders, the_bound_is_neither_too_narrow_nor_too_wide) {
 Test(dot_orders, compensated_methods_have_no_bound) {
   static const enum fold_method methods[] = {FOLD_KAHAN, FOLD_NEUMAIER, FOLD_PLAIN, FOLD_EXACT};
   double x[] = {0.1, 0.3, 0.7}, y[] = {0.3, -0.7, 0.9};
-  struct fold_terms terms = {.dtype = FOLD_F64, .op = FOLD_SUM, .factors = 2, .factor = {x, y}, .n = 3};
+  struct fold_terms terms = {.dtype = FOLD_F64, .op = FOLD_SUM, .factors = 2, .factor = {x, y}, .step = {1, 1}, .n = 3};
   struct fold_outcomes may;
   mpfr_t bound;
   mpfr_init2(bound, 128);

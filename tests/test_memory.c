@@ -285,7 +285,8 @@ static fold_status add_products(void *context) {
 
 static fold_status ask_dot(void *context) {
   static const double x[3] = {1, 2, 3};
-  const struct fold_terms terms = {.dtype = FOLD_F64, .op = FOLD_SUM, .factors = 2, .factor = {x, x}, .n = 3};
+  const struct fold_terms terms = {
+      .dtype = FOLD_F64, .op = FOLD_SUM, .factors = 2, .factor = {x, x}, .step = {1, 1}, .n = 3};
   return fold_oracle_terms(&terms, 1, context);
 }
 

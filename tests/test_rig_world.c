@@ -25,7 +25,7 @@ static void open_rig(struct fold_rig *rig, unsigned ranks) {
 }
 
 static fold_status run_at(struct fold_rig *rig, size_t first, struct fold_traces *traces) {
-  struct fold_request request = {.first = first, .rows = ROWS, .cols = COLS, .poison = 0x6b};
+  struct fold_request request = {.first = {first}, .rows = ROWS, .cols = COLS, .poison = 0x6b};
   float got[ROWS];
   fold_status status = fold_rig_run(rig, &subject, &request, got, traces);
   if (status.code == FOLD_OK) cr_expect(memcmp(got, world.result[0], sizeof got) == 0, "other results than rank 0's");

@@ -66,11 +66,11 @@ struct fold_source fold_bench_source(const struct fold_bench_options *options, c
 
 struct fold_call fold_bench_call(const struct fold_bench_shape *shape, const unsigned char *slot, void *out) {
   const struct fold_problem *problem = shape->problem;
-  const unsigned char *last = slot + (problem->inputs - 1) * fold_bench_input_bytes(shape);
+  const unsigned char *second = slot + fold_bench_input_bytes(shape);
   return (struct fold_call){.dtype = shape->dtype,
                             .problem = problem,
                             .rows = shape->rows,
                             .cols = shape->cols,
-                            .in = {slot, problem->factors > 1 ? last : NULL},
+                            .in = {slot, problem->inputs > 1 ? second : NULL},
                             .out = out};
 }

@@ -135,9 +135,9 @@ static void write_tree(FILE *text, const struct fold_tree *tree) {
 
 /* Row r's exact value, of which the result must be the rounding if there is no tree. */
 static fold_status write_exact(const struct certificate *k, size_t r, uint64_t *rounded) {
-  const struct fold_shape shape = k->c->shape;
   const void *const inputs[FOLD_INPUTS] = {input_of(k, 0), input_of(k, 1)};
-  const struct fold_terms terms = fold_problem_terms(k->problem, k->c->dtype, &shape, inputs, r);
+  const struct fold_call call = fold_case_call(k->c, inputs, NULL);
+  const struct fold_terms terms = fold_call_terms(&call, r);
   struct fold_truth truth;
   mpz_t odd;
   mpz_init(odd);

@@ -182,14 +182,14 @@ static fold_status answer_one(const struct oracle *o, const struct fold_terms *t
 /* All of the elements, or each row. */
 static fold_status answer_rows(const struct oracle *o, enum fold_dtype dtype, const struct fold_shape *shape,
                                const unsigned char *elements, bool *agree) {
-  const void *inputs[FOLD_INPUTS] = {NULL};
+  struct fold_call call = {.dtype = dtype, .problem = o->problem, .shape = *shape};
   fold_status status = fold_ok();
   for (unsigned k = 0; k < o->problem->inputs; k++) {
-    inputs[k] = elements;
-    elements += o->problem->elements(shape, k) * fold_dtype_size(dtype);
+    call.in[k] = elements;
+    elements += fold_elements(o->problem, shape, k) * fold_dtype_size(dtype);
   }
-  for (size_t r = 0; r < shape->m && status.code == FOLD_OK; r++) {
-    const struct fold_terms terms = fold_problem_terms(o->problem, dtype, shape, inputs, r);
+  for (size_t r = 0; r < fold_results(o->problem, shape) && status.code == FOLD_OK; r++) {
+    const struct fold_terms terms = fold_call_terms(&call, r);
     bool same = true;
     if (r > 0 && !o->json) putchar('\n');
     status = answer_one(o, &terms, &same);

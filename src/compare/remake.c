@@ -16,7 +16,7 @@ static fold_status remake(struct fold_remade *r, const struct fold_case *c) {
     r->hash = XXH3_64bits_withSeed(r->input[k], nbytes, r->hash);
   }
   FOLD_TRY(fold_truths_open(&r->truths, c, r->input[0]));
-  if (problem->factors > 1) r->truths.other = r->input[problem->inputs - 1];
+  for (unsigned k = 1; k < problem->inputs; k++) r->truths.in[k] = r->input[k];
   return fold_ok();
 }
 

@@ -82,13 +82,11 @@ static bool find_wild(struct fold_golden *g, const struct fold_judgement *j, siz
 
 /* Whether exact results are also those of the MPFR oracle, which shares nothing with the oracle that judged them. */
 static fold_status is_mpfrs(struct fold_golden *g, const struct fold_judgement *j, bool *is) {
-  const struct fold_shape shape = j->c->shape;
-  const struct fold_truths *truths = &g->again.remade.truths;
-  const void *const inputs[FOLD_INPUTS] = {truths->input, truths->other};
+  const struct fold_call call = fold_case_call(j->c, g->again.remade.truths.in, NULL);
   const enum fold_dtype dtype = fold_subject_result(j->subject, j->c->dtype);
   *is = true;
   for (size_t row = 0; row < j->c->rows && *is; row++) {
-    const struct fold_terms terms = fold_problem_terms(j->c->problem, j->c->dtype, &shape, inputs, row);
+    const struct fold_terms terms = fold_call_terms(&call, row);
     struct fold_truth truth;
     fold_truth_init(&truth);
     fold_status status = fold_oracle_mpfr_terms(&terms, &truth);

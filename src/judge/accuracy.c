@@ -150,7 +150,7 @@ bool fold_weigh(struct fold_weighing *w, struct fold_finding *finding, fold_stat
 static fold_status height_of(struct fold_truths *truths, const struct fold_order *order, uint64_t *height) {
   const struct fold_case *c = truths->c;
   if (truths->high_order != order)
-    FOLD_TRY(fold_order_height(order, c->dtype, truths->input, c->cols, &truths->height));
+    FOLD_TRY(fold_order_height(order, c->dtype, truths->in[0], c->cols, &truths->height));
   truths->high_order = order;
   *height = truths->height;
   return fold_ok();
@@ -179,7 +179,7 @@ static const struct fold_order *product_order(const struct fold_evidence *e) {
 static fold_status run_product(const struct fold_truths *truths, struct fold_weighing *w,
                                struct fold_running_product *room) {
   const struct fold_case *c = truths->c;
-  const unsigned char *input = truths->input;
+  const unsigned char *input = truths->in[0];
   if (w->order == NULL) return fold_ok();
   w->running = room;
   return fold_order_running_product(w->order, c->dtype, input + w->row * c->cols * fold_dtype_size(c->dtype), c->cols,

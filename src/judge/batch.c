@@ -18,7 +18,8 @@ static void spoil_others(const struct fold_trial *trial, unsigned k, const void 
                          const void *context) {
   const struct fold_case *c = trial->c;
   const size_t row = c->cols * fold_dtype_size(c->dtype);
-  (void)k, (void)from, (void)context;
+  (void)from, (void)context;
+  if (!fold_has_axis(c->problem, k, FOLD_M)) return; /* all rows have it */
   for (size_t r = 0; r < c->rows; r += 2)
     fill_with(trial, (unsigned char *)input + r * row, c->cols, r % 4 ? INFINITY : NAN);
 }
@@ -55,7 +56,7 @@ static void judge_rows_alone(struct fold_trial *trial, struct fold_finding *find
   size_t picks[] = {0, c->rows / 2, c->rows - 1}, half = c->rows / 2;
   size_t size = fold_dtype_size(fold_trial_result_dtype(trial));
   for (size_t i = 0; i < 3; i++) {
-    fold_status status = fold_trial_run_part(trial, picks[i] * c->cols, 1, c->cols, trial->other);
+    fold_status status = fold_trial_run_part(trial, picks[i], 1, c->cols, trial->other);
     if (status.code != FOLD_OK) {
       fold_find_failed(finding, status);
       return;
@@ -105,8 +106,12 @@ static void copy_reversed(unsigned char *to, const unsigned char *from, size_t n
  * changes if a neighbour's term is taken, or the first row for all, or if something of a special sum is left. */
 enum { SECOND = 1, THIRD = 2, FOURTH = 3 };
 
-static void lay_batch(const struct fold_trial *trial, unsigned char *to, const void *row) {
+static void lay_batch(const struct fold_trial *trial, unsigned k, unsigned char *to, const void *row) {
   const size_t size = fold_dtype_size(trial->c->dtype), cols = trial->c->cols;
+  if (!fold_has_axis(trial->c->problem, k, FOLD_M)) {
+    memcpy(to, row, cols * size);
+    return;
+  }
   for (size_t r = 0; r < BATCH; r++, to += cols * size)
     if (r == THIRD || r == FOURTH)
       memcpy(to, row, cols * size);
@@ -120,12 +125,13 @@ static void lay_batch(const struct fold_trial *trial, unsigned char *to, const v
 static fold_status open_batch(struct fold_trial *trial) {
   const struct fold_case *c = trial->c;
   struct fold_rig *batch = trial->batch;
-  const size_t n[FOLD_INPUTS] = {BATCH * c->cols, BATCH * c->cols};
+  const struct fold_shape shape = {.m = BATCH, .k = c->cols};
+  const size_t n[FOLD_INPUTS] = {fold_elements(c->problem, &shape, 0), fold_elements(c->problem, &shape, 1)};
   if (batch->ops) return fold_ok();
   FOLD_TRY(fold_rig_open(batch, trial->subject->engine, c->problem, c->dtype, n, BATCH));
   batch->ranks = trial->rig->ranks;
   for (unsigned k = 0; k < batch->inputs; k++)
-    lay_batch(trial, fold_rig_input_at(batch, k), fold_rig_input_at(trial->rig, k));
+    lay_batch(trial, k, fold_rig_input_at(batch, k), fold_rig_input_at(trial->rig, k));
   return fold_rig_load(batch);
 }
 

@@ -85,8 +85,8 @@ struct fold_weighed {
  * last order. */
 struct fold_truths {
   const struct fold_case *c;
-  const void *input; /* rows x cols, in host memory; NULL: no process has it whole, and all truths are given */
-  const void *other; /* where terms have two factors: the input with the second ones */
+  const void
+      *in[FOLD_INPUTS]; /* in host memory, contiguous; NULL: no process has them whole, and all truths are given */
   struct fold_truth *row;
   bool *known;
   struct fold_weighed (*weighed)[FOLD_WEIGHED];

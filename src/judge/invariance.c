@@ -46,7 +46,7 @@ static bool judge_sub_range(struct fold_trial *trial, struct fold_finding *findi
   const struct fold_case *c = trial->c;
   uint64_t in_place = 0, copied = 0;
   const struct fold_edit moved = {.shift = -1, .other_shift = -1};
-  const struct fold_request request = {.first = 1, .rows = 1, .cols = c->cols - 1, .poison = 0x5a};
+  const struct fold_request request = fold_trial_part(trial, 0, 1, 1, c->cols - 1);
   fold_status status = fold_trial_run(trial, trial->rig, &request, &in_place);
   if (status.code == FOLD_OK) status = fold_trial_run_edited(trial, &moved, &request, &copied);
   if (status.code != FOLD_OK) {
@@ -60,7 +60,7 @@ static bool judge_sub_range(struct fold_trial *trial, struct fold_finding *findi
   const struct fold_order_side copy = {.skip = 1, .rows = 1, .how.shift = -1, .at = "at an aligned address"};
   fold_trial_take_sides(trial, c->cols - 1, &where, &copy);
   trial->sides.first_is_got = true;
-  trial->part = (struct fold_part){1, c->cols - 1};
+  trial->part = (struct fold_part){0, 1, c->cols - 1};
   return false;
 }
 
@@ -78,14 +78,21 @@ void fold_judge_alignment_invariant(struct fold_trial *trial, struct fold_findin
   if (fold_judge_each(trial, finding, 3, judge_addresses, NULL)) fold_find_held(finding);
 }
 
-static void swap(enum fold_dtype dtype, void *row, size_t a, size_t b) {
-  uint64_t t = fold_bits_load(dtype, row, a);
-  fold_bits_store(dtype, row, a, fold_bits_load(dtype, row, b));
-  fold_bits_store(dtype, row, b, t);
+/* The elements of an input that belong to one line along k: n of them, `step` apart. */
+struct line {
+  enum fold_dtype dtype;
+  void *at;
+  size_t step, n;
+};
+
+static void swap(const struct line *l, size_t a, size_t b) {
+  uint64_t t = fold_bits_load(l->dtype, l->at, a * l->step);
+  fold_bits_store(l->dtype, l->at, a * l->step, fold_bits_load(l->dtype, l->at, b * l->step));
+  fold_bits_store(l->dtype, l->at, b * l->step, t);
 }
 
-static void reverse(enum fold_dtype dtype, void *row, size_t n) {
-  for (size_t i = 0; i < n / 2; i++) swap(dtype, row, i, n - 1 - i);
+static void reverse(const struct line *l) {
+  for (size_t i = 0; i < l->n / 2; i++) swap(l, i, l->n - 1 - i);
 }
 
 /* A multiplicative hash picks the partner of place i among the first i + 1: Fisher and Yates's shuffle. */
@@ -93,29 +100,36 @@ static size_t partner(size_t i) {
   return (size_t)((i * 0x9e3779b97f4a7c15u ^ i >> 7) * 0xd6e8feb86659fd93u >> 20) % (i + 1); /* unseen: | */
 }
 
-static void shuffle(enum fold_dtype dtype, void *row, size_t n) {
-  for (size_t i = 1; i < n; i++) swap(dtype, row, i, partner(i)); /* unseen: 2 */
+static void shuffle(const struct line *l) {
+  for (size_t i = 1; i < l->n; i++) swap(l, i, partner(i)); /* unseen: 2 */
 }
 
 /* Puts neighbours that cancelled, or rounded together, far apart: the elements of even places come first, by swaps
  * between the two halves. */
-static void interleave(enum fold_dtype dtype, void *row, size_t n) {
-  for (size_t i = 0; i < n / 2; i += 2) swap(dtype, row, i, i + n / 2);
+static void interleave(const struct line *l) {
+  for (size_t i = 0; i < l->n / 2; i += 2) swap(l, i, i + l->n / 2);
 }
 
 struct permutation {
   const char *name;
-  void (*apply)(enum fold_dtype dtype, void *row, size_t n);
+  void (*apply)(const struct line *line);
 };
 static const struct permutation permutations[] = {
     {"reversed", reverse}, {"shuffled", shuffle}, {"interleaved", interleave}};
 
+/* All lines of all inputs have the same permutation, so that factors that are multiplied stay together. */
 static void permute(const struct fold_trial *trial, unsigned k, const void *from, void *input, const void *context) {
   const struct fold_case *c = trial->c;
   const struct permutation *p = context;
-  (void)k, (void)from;
-  for (size_t r = 0; r < c->rows; r++)
-    p->apply(c->dtype, (unsigned char *)input + r * c->cols * fold_dtype_size(c->dtype), c->cols);
+  ptrdiff_t stride[FOLD_AXES];
+  (void)from;
+  fold_contiguous(c->problem, &c->shape, k, stride);
+  const size_t step = (size_t)stride[FOLD_K], block = step * c->shape.k, n = fold_case_elements(c, k);
+  for (size_t first = 0; block > 0 && first < n; first += block)
+    for (size_t i = 0; i < step; i++) {
+      void *at = (unsigned char *)input + (first + i) * fold_dtype_size(c->dtype);
+      p->apply(&(struct line){c->dtype, at, step, c->shape.k});
+    }
 }
 
 static bool judge_permutation(struct fold_trial *trial, struct fold_finding *finding, const struct permutation *p) {

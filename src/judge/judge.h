@@ -121,8 +121,8 @@ struct fold_trial {
   struct fold_varied refuting;
   struct fold_order_sides sides; /* if the claim at hand is refuted by a pair of runs: these */
   struct fold_part {
-    size_t first, n;
-  } part; /* both results of the claim at hand are of so many terms from there on in each input; n 0: of a row of the case */
+    size_t row, first, n;
+  } part; /* both results of the claim at hand are of n terms of the row from `first` on; n 0: of a whole row */
   char unsteady[160]; /* how the same run varied in the same surroundings; "": it was not seen to vary (unstable.c) */
   struct fold_varied unsteady_at; /* the run that varied */
   bool has_second;
@@ -195,13 +195,17 @@ enum fold_dtype fold_trial_result_dtype(const struct fold_trial *trial);
 /* A judge's own run of the trial's subject, in the case's rig or in another. It enters trial->log. */
 fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
                            void *got);
-/* The same of rows x cols terms from element `first` of each input on. */
 /* A term that changes the sum which it gets into: `term`, which is NaN or infinite, or in its place, where the subject takes
  * finite terms alone, a number with its sign whose square does not overflow. */
 uint64_t fold_trial_poke(const struct fold_trial *trial, double term);
 /* Whether a run with such terms in a finite input failed because of these, so that it is to be made again without. */
 bool fold_trial_spares_it(struct fold_trial *trial, fold_status status);
-fold_status fold_trial_run_part(struct fold_trial *trial, size_t first, size_t rows, size_t cols, void *got);
+/* A part of the case where it lies: so many rows, of so many terms each from term `col` on; several rows have all terms. */
+struct fold_request fold_trial_part(const struct fold_trial *trial, size_t row, size_t rows, size_t col, size_t cols);
+/* A run of the first terms of some rows. */
+fold_status fold_trial_run_part(struct fold_trial *trial, size_t row, size_t rows, size_t cols, void *got);
+/* The first row in which the element is; the inputs' elements are numbered one input after the other. */
+size_t fold_trial_row_of(const struct fold_trial *trial, size_t at);
 /* Judges do not lay rows of more terms than this again in other places and batches. */
 enum { FOLD_ROW_TERMS = 1 << 18 };
 size_t fold_trial_terms(const struct fold_trial *trial); /* of the whole case, all rows together */

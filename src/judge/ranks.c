@@ -33,7 +33,7 @@ void fold_judge_rank_agreement(struct fold_trial *trial, struct fold_finding *fi
 static bool judge_part(struct fold_trial *trial, struct fold_finding *finding, size_t at, size_t n) {
   const struct fold_case *c = trial->c;
   /* unseen: 0x3d */
-  struct fold_request request = {.first = at * c->cols, .rows = n, .cols = c->cols, .poison = 0x3c};
+  struct fold_request request = fold_trial_part(trial, at, n, 0, c->cols);
   char what[120]; /* unseen: 121 */
   fold_status status = fold_trial_run(trial, trial->rig, &request, trial->other);
   if (status.code != FOLD_OK) {

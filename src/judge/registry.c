@@ -160,6 +160,7 @@ static fold_status check_twin(const struct fold_registry *registry, const struct
 }
 
 fold_status fold_registry_check(const struct fold_registry *registry) {
+  FOLD_TRY(fold_problems_check());
   for (size_t i = 0; i < registry->n; i++) {
     const struct fold_subject *s = &registry->subjects[i];
     if (!is_name(s->name) && s->guest)

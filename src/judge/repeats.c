@@ -34,7 +34,7 @@ static bool judge_foreign(struct fold_trial *trial, struct fold_finding *finding
       return false;
     }
     if (!kept || varies(trial)) continue;
-    finding->row = at % fold_trial_terms(trial) / trial->c->cols;
+    finding->row = fold_trial_row_of(trial, at);
     fold_find_refuted(finding, "the result of the previous input, from before its term %zu was changed",
                       at % trial->c->cols);
     return false;

@@ -22,7 +22,7 @@ static const uint64_t OF_ANOTHER = FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_SA
 /* Whether both results are of terms that are known. */
 static bool is_known(const struct fold_trial *trial, const struct fold_finding *f) {
   return OF_TWO_RUNS & FOLD_CLAIM(trial->why) && f->compared && f->row < trial->c->rows && !f->of_other_run &&
-         trial->truths && trial->truths->input && !trial->subject->unknown;
+         trial->truths && trial->truths->in[0] && !trial->subject->unknown;
 }
 
 struct both {
@@ -43,14 +43,15 @@ static struct both weigh_row(const struct fold_trial *trial, struct fold_truths 
 
 /* The same of a part of the input, which is a row of its own. */
 static struct both weigh_part(const struct fold_trial *trial, struct fold_part part, const struct fold_finding *f) {
-  const size_t at = part.first * fold_dtype_size(trial->c->dtype);
+  const struct fold_request where = fold_trial_part(trial, part.row, 1, part.first, part.n);
+  const size_t size = fold_dtype_size(trial->c->dtype);
   struct fold_case c = *trial->c;
   struct fold_truths truths;
   c.rows = 1;
   c.cols = part.n;
-  if (fold_truths_open(&truths, &c, (const unsigned char *)trial->truths->input + at).code != FOLD_OK)
-    return (struct both){0};
-  if (trial->truths->other) truths.other = (const unsigned char *)trial->truths->other + at;
+  if (fold_truths_open(&truths, &c, NULL).code != FOLD_OK) return (struct both){0};
+  for (unsigned k = 0; k < c.problem->inputs; k++)
+    truths.in[k] = (const unsigned char *)trial->truths->in[k] + where.first[k] * size;
   const struct both both = weigh_row(trial, &truths, 0, f);
   fold_truths_close(&truths);
   return both;
@@ -60,7 +61,7 @@ static struct both weigh_part(const struct fold_trial *trial, struct fold_part p
 static struct both weigh_second(struct fold_trial *trial, const struct fold_finding *f) {
   struct both both = {0};
   if (fold_trial_flip(trial, true).code != FOLD_OK) return both;
-  both = weigh_part(trial, (struct fold_part){f->row * trial->c->cols, trial->c->cols}, f);
+  both = weigh_part(trial, (struct fold_part){f->row, 0, trial->c->cols}, f);
   return fold_trial_flip(trial, false).code == FOLD_OK ? both : (struct both){0};
 }
 
@@ -120,7 +121,7 @@ size_t fold_find_gross(const struct fold_trial *trial, const void *results, cons
                        size_t most) {
   const struct fold_evidence evidence = fold_trial_evidence(trial);
   const enum fold_dtype dtype = fold_trial_result_dtype(trial);
-  if (trial->truths == NULL || trial->truths->input == NULL || trial->subject->unknown) return rows;
+  if (trial->truths == NULL || trial->truths->in[0] == NULL || trial->subject->unknown) return rows;
   for (size_t r = 0; r < rows && most > 0; r++) {
     const uint64_t bits = fold_bits_load(dtype, results, r);
     if (fold_bits_same(dtype, bits, fold_bits_load(dtype, base, r))) continue;

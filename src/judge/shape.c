@@ -19,13 +19,20 @@ struct shape {
   bool repeats; /* each row has the terms of the case's first one */
 };
 
-static size_t extent(const struct shape *s) {
-  return s->rows && s->cols ? (s->rows - 1) * s->row_stride + (s->cols - 1) * s->col_stride + 1 : 0;
+/* An input that all rows share has one row. */
+static size_t rows_in(const struct fold_trial *trial, const struct shape *s, unsigned k) {
+  return fold_has_axis(trial->c->problem, k, FOLD_M) ? s->rows : 1;
 }
 
-/* Opens a rig of so many elements for each input. */
-static fold_status open_shape(const struct fold_trial *trial, size_t elements, size_t rows, struct fold_rig *rig) {
-  const size_t n[FOLD_INPUTS] = {elements, elements};
+static size_t extent(const struct shape *s, size_t rows) {
+  return rows && s->cols ? (rows - 1) * s->row_stride + (s->cols - 1) * s->col_stride + 1 : 0;
+}
+
+/* Opens a rig of that shape, with so many more elements in each input. */
+static fold_status open_shape(const struct fold_trial *trial, const struct shape *s, size_t more,
+                              struct fold_rig *rig) {
+  const size_t rows = s->rows;
+  const size_t n[FOLD_INPUTS] = {extent(s, rows_in(trial, s, 0)) + more, extent(s, rows_in(trial, s, 1)) + more};
   FOLD_TRY(fold_rig_open(rig, trial->subject->engine, trial->c->problem, trial->c->dtype, n, rows));
   rig->last = trial->rig->last; /* the same subject goes on, in other memory */
   return fold_ok();
@@ -42,7 +49,7 @@ static fold_status lay_shape(const struct fold_trial *trial, const struct shape 
     const unsigned char *from = fold_rig_input_at(trial->rig, k);
     unsigned char *to = fold_rig_input_at(rig, k);
     for (size_t i = 0; i < rig->in[k].n; i++) fold_bits_store(c->dtype, to, i, nan);
-    for (size_t row = 0; row < s->rows; row++)
+    for (size_t row = 0; row < rows_in(trial, s, k); row++)
       for (size_t col = 0; col < s->cols; col++)
         fold_bits_store(
             c->dtype, to, row * s->row_stride + col * s->col_stride,
@@ -53,11 +60,11 @@ static fold_status lay_shape(const struct fold_trial *trial, const struct shape 
 
 static fold_status run_shape(struct fold_trial *trial, struct fold_rig *rig, const struct shape *s, size_t cols,
                              bool strides, void *got) {
-  const struct fold_request request = {.rows = s->rows,
-                                       .cols = cols,
-                                       .row_stride = strides ? s->row_stride : 0,
-                                       .col_stride = strides ? s->col_stride : 0,
-                                       .poison = 0x4e}; /* unseen: 0x4d | 0x4f */
+  struct fold_request request = {.rows = s->rows, .cols = cols, .poison = 0x4e}; /* unseen: 0x4d | 0x4f */
+  for (unsigned k = 0; k < rig->inputs && strides; k++) {
+    request.stride[k][FOLD_M] = fold_has_axis(rig->problem, k, FOLD_M) ? (ptrdiff_t)s->row_stride : 0;
+    request.stride[k][FOLD_K] = (ptrdiff_t)s->col_stride;
+  }
   return fold_trial_run(trial, rig, &request, got);
 }
 
@@ -84,7 +91,7 @@ static size_t rows_of(const struct fold_case *c, size_t row_elements) {
 /* Runs in memory of its own, with elements of `more` behind the case's terms. */
 static fold_status run_laid(struct fold_trial *trial, const struct shape *s, beyond *more, bool strides, void *got) {
   struct fold_rig rig = {0};
-  fold_status status = open_shape(trial, extent(s), s->rows, &rig);
+  fold_status status = open_shape(trial, s, 0, &rig);
   if (status.code == FOLD_OK) status = lay_shape(trial, s, more, &rig);
   if (status.code == FOLD_OK) status = run_shape(trial, &rig, s, s->cols, strides, got);
   fold_rig_close(&rig);
@@ -126,7 +133,7 @@ static void take_front(struct fold_trial *trial, size_t n, size_t zeros) {
   struct fold_order_side side = {.rows = 1, .behind = zeros, .behind_zeros = true};
   snprintf(side.at, sizeof side.at, zeros ? "in front of zeros" : "as an array by themselves");
   fold_trial_take_sides(trial, n, &front, &side);
-  trial->part = (struct fold_part){0, n};
+  trial->part = (struct fold_part){0, 0, n};
 }
 
 /* Compares the first n terms of the first row in front of the case's other terms, as an array of their own, and in
@@ -139,7 +146,7 @@ static bool judge_prefix(struct fold_trial *trial, size_t n, struct fold_finding
   for (unsigned zeros = 0; zeros <= ZEROS && status.code == FOLD_OK; zeros += ZEROS) {
     struct fold_rig rig = {0};
     const struct shape s = {1, n, n, 1, false};
-    status = open_shape(trial, n + zeros, 1, &rig);
+    status = open_shape(trial, &s, zeros, &rig);
     if (status.code == FOLD_OK) status = lay_shape(trial, &s, zero, &rig);
     if (status.code == FOLD_OK) status = append_zeros(&rig, n);
     if (status.code == FOLD_OK) status = run_shape(trial, &rig, &s, n, false, &got);
@@ -250,7 +257,7 @@ static bool judge_broadcast(struct fold_trial *trial, size_t rows, struct fold_f
   const bool same = compare(trial, status, trial->other, want, rows,
                             "different bits with rows 0 elements apart, all of them one row of memory", finding);
   free(want);
-  if (!same) trial->part = (struct fold_part){0, cols};
+  if (!same) trial->part = (struct fold_part){0, 0, cols};
   return same;
 }
 

@@ -80,17 +80,20 @@ static fold_status sum(void *context, size_t rows, void *out) {
   const struct fold_order_side *s = l->side;
   const struct fold_variation *how = &s->how;
   const size_t size = fold_dtype_size(l->summer.result);
-  const struct fold_request request = {.first = first_of(s, l->n),
-                                       .rows = s->rows,
-                                       .cols = l->n + s->more,
-                                       .row_stride = s->row_stride,
-                                       .col_stride = s->col_stride,
-                                       .launch = how->launch,
-                                       .placement = how->placement,
-                                       .out_shift = how->out_shift,
-                                       .scratch_shift = how->scratch_shift,
-                                       .poison = how->nan ? 0xff : FOLD_BASE_POISON};
+  const size_t first = first_of(s, l->n);
+  struct fold_request request = {.first = {first, first},
+                                 .rows = s->rows,
+                                 .cols = l->n + s->more,
+                                 .launch = how->launch,
+                                 .placement = how->placement,
+                                 .out_shift = how->out_shift,
+                                 .scratch_shift = how->scratch_shift,
+                                 .poison = how->nan ? 0xff : FOLD_BASE_POISON};
   char left[80] = ""; /* leaves_no_trace tells it */
+  for (unsigned k = 0; k < l->rig.inputs; k++) {
+    request.stride[k][FOLD_M] = (ptrdiff_t)s->row_stride;
+    request.stride[k][FOLD_K] = (ptrdiff_t)s->col_stride;
+  }
   if (fold_now() > l->until) return fold_error(FOLD_BAD_INPUT, "it took longer than --order-time allows");
   for (size_t r = 0; r < rows; r++) lay_row(l, r);
   FOLD_TRY(fold_reveal_run(&l->rig, l->trial->subject, &request, l->got, l->side_effect, left));

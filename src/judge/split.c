@@ -23,11 +23,9 @@ static fold_status run_shards(struct fold_trial *trial, size_t row, size_t lengt
   const struct fold_case *c = trial->c;
   for (size_t s = 0; s < shards; s++) {
     size_t at = s * length;
-    struct fold_request request = {.first = row * c->cols + at,
-                                   .rows = 1,
-                                   .cols = c->cols - at < length ? c->cols - at : length,
-                                   .poison = 0x4d}; /* unseen: 0x4c | 0x4e */
-    uint64_t got = 0;                               /* unseen: 1 */
+    const size_t cols = c->cols - at < length ? c->cols - at : length;
+    const struct fold_request request = fold_trial_part(trial, row, 1, at, cols);
+    uint64_t got = 0; /* unseen: 1 */
     FOLD_TRY(fold_trial_run(trial, trial->rig, &request, &got));
     results[s] = fold_bits_load(fold_trial_result_dtype(trial), &got, 0);
   }

@@ -188,7 +188,7 @@ bool fold_sweep_batches(struct fold_trial *trial, struct fold_finding *finding) 
 static void rotate_rows(const struct fold_trial *trial, unsigned k, const void *from, void *input, const void *by) {
   const size_t row = trial->c->cols * fold_dtype_size(trial->c->dtype);
   const size_t head = *(const size_t *)by * row, rest = trial->c->rows * row - head;
-  (void)k;
+  if (!fold_has_axis(trial->c->problem, k, FOLD_M)) return;
   memcpy(input, (const unsigned char *)from + head, rest);
   memcpy((unsigned char *)input + rest, from, head);
 }
@@ -196,11 +196,11 @@ static void rotate_rows(const struct fold_trial *trial, unsigned k, const void *
 /* Whether the row alone has other bits so many elements further from an aligned address. */
 bool fold_address_decides(struct fold_trial *trial, size_t row, size_t further) {
   const enum fold_dtype dtype = fold_trial_result_dtype(trial);
-  const size_t line = 64 / fold_dtype_size(trial->c->dtype), shift = further % line, first = row * trial->c->cols;
+  const size_t line = 64 / fold_dtype_size(trial->c->dtype), shift = further % line;
   uint64_t here = 0, there = 0;
   if (shift == 0 || trial->subject->vector) return false;
   const struct fold_edit moved = {.shift = (ptrdiff_t)shift, .other_shift = (ptrdiff_t)shift};
-  const struct fold_request request = {.first = first, .rows = 1, .cols = trial->c->cols, .poison = 0x5a};
+  const struct fold_request request = fold_trial_part(trial, row, 1, 0, trial->c->cols);
   return fold_trial_run(trial, trial->rig, &request, &here).code == FOLD_OK &&
          fold_trial_run_edited(trial, &moved, &request, &there).code == FOLD_OK &&
          !fold_bits_same(dtype, fold_bits_load(dtype, &here, 0), fold_bits_load(dtype, &there, 0));

@@ -103,16 +103,17 @@ fold_status fold_trial_confirm_unwritten(struct fold_trial *trial, struct fold_r
                                          struct fold_traces *traces) {
   size_t size = fold_dtype_size(fold_trial_result_dtype(trial));
   struct fold_request again = *request;
+  const size_t results = fold_results(rig->problem, &request->shape);
   again.poison = (unsigned char)~request->poison;
-  unsigned char *second = malloc(request->rows * size + 1);
-  if (!second) return fold_no_memory("for %zu results", request->rows);
+  unsigned char *second = malloc(results * size + 1);
+  if (!second) return fold_no_memory("for %zu results", results);
   fold_status status = run_in(trial, rig, &again, second);
   struct fold_traces *other = status.code == FOLD_OK ? &trial->log.run[trial->log.n - 1].traces : NULL;
   bool unwritten = other && other->unwritten;
   /* unseen: 1 */
   bool elsewhere = unwritten && (other->rank != 0 || traces->rank != 0); /* only rank 0's results are at hand */
   traces->unwritten = elsewhere && other->unwritten_at == traces->unwritten_at;
-  for (size_t r = 0; unwritten && !traces->unwritten && r < request->rows; r++) {
+  for (size_t r = 0; unwritten && !traces->unwritten && r < results; r++) {
     traces->unwritten = is_poison((const unsigned char *)got + r * size, size, request->poison) &&
                         is_poison(second + r * size, size, again.poison);
     traces->unwritten_at = r;
@@ -226,9 +227,9 @@ static uint64_t absorber(const struct fold_trial *trial) {
 static void negate_others(const struct fold_trial *trial, unsigned k, const void *from, void *input, const void *at) {
   enum fold_dtype dtype = trial->c->dtype;
   uint64_t sign = fold_format_of(dtype).sign;
-  size_t n = fold_trial_terms(trial);
+  const size_t n = fold_case_elements(trial->c, k), first = k * fold_case_elements(trial->c, 0);
   for (size_t i = 0; i < n; i++)
-    if (k * n + i != *(const size_t *)at) fold_bits_store(dtype, input, i, fold_bits_load(dtype, from, i) ^ sign);
+    if (first + i != *(const size_t *)at) fold_bits_store(dtype, input, i, fold_bits_load(dtype, from, i) ^ sign);
 }
 
 /* Whether the row's result of the edited input is `bits`. */
@@ -239,6 +240,11 @@ static fold_status gives(struct fold_trial *trial, const struct fold_edit *edit,
   FOLD_TRY(fold_trial_run_edited(trial, edit, NULL, trial->other));
   *same = fold_bits_same(dtype, fold_bits_load(dtype, trial->other, row), bits);
   return fold_ok();
+}
+
+size_t fold_trial_row_of(const struct fold_trial *trial, size_t at) {
+  const size_t first = fold_case_elements(trial->c, 0);
+  return fold_first_result_of(trial->c->problem, &trial->c->shape, at >= first, at >= first ? at - first : at);
 }
 
 /* Tells a subject that never looks at the term from one that returned a stored result. For an input that differs in
@@ -275,7 +281,7 @@ static fold_status run_foreign(struct fold_trial *trial, size_t at, bool *kept) 
   const enum fold_dtype result = fold_trial_result_dtype(trial);
   uint64_t former, got = 0, poked, term = absorber(trial); /* unseen: 1 */
   const uint64_t bits = fold_bits_from_double(result, fold_bits_to_double(c->dtype, term));
-  size_t row = at % fold_trial_terms(trial) / c->cols;
+  size_t row = fold_trial_row_of(trial, at);
   uint64_t base = fold_bits_load(result, trial->got, row);
   *kept = false;
   trial->foreign++;
@@ -296,8 +302,20 @@ fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *ke
   return fold_trial_spares_it(trial, status) ? run_foreign(trial, at, kept) : status;
 }
 
-fold_status fold_trial_run_part(struct fold_trial *trial, size_t first, size_t rows, size_t cols, void *got) {
+struct fold_request fold_trial_part(const struct fold_trial *trial, size_t row, size_t rows, size_t col, size_t cols) {
+  const struct fold_problem *problem = trial->c->problem;
+  const struct fold_shape at = {.m = row, .k = col};
   /* unseen: 0x59 | 0x5b */
-  struct fold_request request = {.first = first, .rows = rows, .cols = cols, .poison = 0x5a};
+  struct fold_request part = {.rows = rows, .cols = cols, .poison = 0x5a};
+  for (unsigned k = 0; k < problem->inputs; k++) {
+    ptrdiff_t stride[FOLD_AXES];
+    fold_contiguous(problem, &trial->c->shape, k, stride);
+    part.first[k] = (size_t)fold_place(problem, k, stride, &at);
+  }
+  return part;
+}
+
+fold_status fold_trial_run_part(struct fold_trial *trial, size_t row, size_t rows, size_t cols, void *got) {
+  const struct fold_request request = fold_trial_part(trial, row, rows, 0, cols);
   return fold_trial_run(trial, trial->rig, &request, got);
 }

@@ -6,7 +6,7 @@
 #include "oracles/order.h"
 
 fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case *c, const void *input) {
-  *truths = (struct fold_truths){.c = c, .input = input};
+  *truths = (struct fold_truths){.c = c, .in = {input}};
   truths->row = calloc(c->rows + 1, sizeof *truths->row);     /* unseen: 0 */
   truths->known = calloc(c->rows + 1, sizeof *truths->known); /* unseen: 2 | 0 */
   truths->weighed = calloc(c->rows + 1, sizeof *truths->weighed);
@@ -30,9 +30,8 @@ fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct
   const struct fold_case *c = truths->c;
   *truth = &truths->row[row];
   if (truths->known[row]) return fold_ok();
-  const struct fold_shape shape = c->shape;
-  const void *const inputs[FOLD_INPUTS] = {truths->input, truths->other};
-  const struct fold_terms terms = fold_problem_terms(c->problem, c->dtype, &shape, inputs, row);
+  const struct fold_call call = fold_case_call(c, truths->in, NULL);
+  const struct fold_terms terms = fold_call_terms(&call, row);
   fold_truth_init(&truths->row[row]);
   fold_status status = fold_oracle_terms(&terms, 0, &truths->row[row]);
   truths->known[row] = status.code == FOLD_OK;
@@ -72,9 +71,8 @@ fold_status fold_truths_telling(struct fold_truths *truths, const struct fold_su
   /* Trees in a wider accumulator take long: dtype.def's accumulator answers for these. */
   if (fold_format_holds(fold_format_of(how.accumulator), fold_format_of(usual))) how.accumulator = usual;
   enum fold_telling *known = &truths->telling[how.accumulator][how.result];
-  const struct fold_call call = {
-      .dtype = c->dtype, .problem = c->problem, .rows = c->rows, .cols = c->cols, .in = {truths->input, truths->other}};
-  if (*known == FOLD_TELLING_UNKNOWN && truths->input) FOLD_TRY(fold_panel_ask(&call, how, known));
+  const struct fold_call call = fold_case_call(c, truths->in, NULL);
+  if (*known == FOLD_TELLING_UNKNOWN && truths->in[0]) FOLD_TRY(fold_panel_ask(&call, how, known));
   *telling = *known;
   return fold_ok();
 }
@@ -96,19 +94,14 @@ fold_status fold_evidence_replay(const struct fold_evidence *e, const void **res
   bool wide = fold_engine_is_host(e->subject->engine) || !usual;
   if (name == NULL) return fold_error(FOLD_UNSUPPORTED, "it declares no order");
   if (order == NULL) return fold_error(FOLD_ENVIRONMENT, "its order %s does not exist", name);
-  if (truths->input == NULL) return fold_error(FOLD_UNSUPPORTED, "its terms are not at hand");
+  if (truths->in[0] == NULL) return fold_error(FOLD_UNSUPPORTED, "its terms are not at hand");
   if (truths->replayed == NULL) truths->replayed = malloc((c->rows + 1) * sizeof(uint64_t));
   if (truths->replayed == NULL) return fold_no_memory("for %zu results", c->rows);
   *results = truths->replayed;
   if (truths->replayed_order == order && fold_arithmetic_same(truths->replayed_how, how) &&
       truths->replayed_wide == wide) /* unseen: != */
     return fold_ok();
-  struct fold_call call = {.dtype = c->dtype,
-                           .problem = c->problem,
-                           .rows = c->rows,
-                           .cols = c->cols,
-                           .in = {truths->input, truths->other},
-                           .out = truths->replayed};
+  const struct fold_call call = fold_case_call(c, truths->in, truths->replayed);
   truths->replayed_order = NULL;
   FOLD_TRY(wide ? fold_method_replay(order, how, &call) : fold_order_replay_to(order, &call, how.result));
   truths->replayed_order = order; /* unseen: drop */

@@ -57,17 +57,20 @@ fold_status fold_trial_flip(struct fold_trial *trial, bool to_second) {
 
 /* The inputs of a rig, one behind the other. */
 static void copy_inputs(const struct fold_trial *trial, unsigned char *copy, bool back) {
-  const size_t nbytes = fold_trial_terms(trial) * fold_dtype_size(trial->c->dtype);
-  for (unsigned k = 0; k < trial->rig->inputs; k++, copy += nbytes)
+  for (unsigned k = 0; k < trial->rig->inputs; k++) {
+    const size_t nbytes = fold_case_elements(trial->c, k) * fold_dtype_size(trial->c->dtype);
     memcpy(back ? fold_rig_input_at(trial->rig, k) : copy, back ? copy : fold_rig_input_at(trial->rig, k), nbytes);
+    copy += nbytes;
+  }
 }
 
 static fold_status edit_input(struct fold_trial *trial, const struct fold_edit *edit, const unsigned char *saved) {
-  const size_t nbytes = fold_trial_terms(trial) * fold_dtype_size(trial->c->dtype);
   struct fold_rig *rig = trial->rig;
   if (edit->second) FOLD_TRY(fold_trial_flip(trial, true));
-  for (unsigned k = 0; k < rig->inputs && edit->apply; k++)
-    edit->apply(trial, k, saved + k * nbytes, fold_rig_input_at(rig, k), edit->context);
+  for (unsigned k = 0; k < rig->inputs && edit->apply; k++) {
+    edit->apply(trial, k, saved, fold_rig_input_at(rig, k), edit->context);
+    saved += fold_case_elements(trial->c, k) * fold_dtype_size(trial->c->dtype);
+  }
   if (edit->apply) FOLD_TRY(fold_rig_load(rig));
   return fold_rig_move_apart(rig, edit->shift, edit->other_shift);
 }
@@ -83,7 +86,7 @@ static fold_status put_back(struct fold_trial *trial, const struct fold_edit *ed
 
 fold_status fold_trial_run_edited(struct fold_trial *trial, const struct fold_edit *edit,
                                   const struct fold_request *request, void *results) {
-  const size_t nbytes = trial->rig->inputs * fold_trial_terms(trial) * fold_dtype_size(trial->c->dtype);
+  const size_t nbytes = fold_case_all_elements(trial->c) * fold_dtype_size(trial->c->dtype);
   unsigned char *saved = edit->apply ? malloc(nbytes + 1) : NULL;
   if (edit->apply && saved == NULL) return fold_no_memory("for %zu bytes of input", nbytes);
   if (saved) copy_inputs(trial, saved, false);
@@ -121,8 +124,7 @@ static void prefer_gross(const struct fold_trial *trial, const void *base, struc
   enum { FEW = 16 };
   const enum fold_dtype dtype = fold_trial_result_dtype(trial);
   const size_t rows = trial->c->rows, row = rows > 1 ? fold_find_gross(trial, trial->other, base, rows, FEW) : rows;
-  if (row == rows || (seen->how.second && row == changed_term(trial) % fold_trial_terms(trial) / trial->c->cols))
-    return;
+  if (row == rows || (seen->how.second && row == fold_trial_row_of(trial, changed_term(trial)))) return;
   seen->row = row;
   seen->got = fold_bits_load(dtype, trial->other, row);
   seen->want = fold_bits_load(dtype, base, row);

@@ -1,35 +1,109 @@
-/* problem.c: the table of problem.def, and where the elements of inputs lie. */
+/* problem.c: the table of problem.def: its signatures, and where the elements of inputs and the terms of results lie. */
 #include "model/problem.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Each input has the elements of each row, one row after the other. */
-static size_t rows_elements(const struct fold_shape *shape, unsigned input) {
-  (void)input;
-  return shape->m * shape->k;
-}
-static size_t rows_place(const struct fold_shape *shape, unsigned input, size_t row, size_t col) {
-  (void)input;
-  return row * shape->k + col;
-}
+#include "base/bits.h"
 
-static const struct fold_problem table[FOLD_PROBLEMS] = {
-#define FOLD_PROBLEM(TAG, name, OP, inputs, factors, elements, place) \
-  {FOLD_##TAG, #name, FOLD_##OP, inputs, factors, elements, place},
+static struct fold_problem table[FOLD_PROBLEMS] = {
+#define FOLD_PROBLEM(TAG, text, OP, signature_, REACH, factors_) \
+  {.id = FOLD_##TAG, .name = #text, .op = FOLD_##OP, .signature = signature_, .reach = FOLD_##REACH},
+#include "model/problem.def"
+};
+static const char *const factors_of[FOLD_PROBLEMS] = {
+#define FOLD_PROBLEM(TAG, name, OP, signature, REACH, factors) factors,
 #include "model/problem.def"
 };
 _Static_assert((int)FOLD_ROWS_SUM == (int)FOLD_SUM && (int)FOLD_ROWS_MIN == (int)FOLD_MIN,
                "folds of rows have their operation's number");
 
+/* ---- signatures ---- */
+
+static const char axis_letters[FOLD_AXES + 1] = "bmnk";
+
+/* The letters of one operand, up to the text's next ',' or '-' or its end. */
+static fold_status parse_operand(const char *signature, const char **text, struct fold_problem *p, unsigned operand) {
+  p->n_axes[operand] = p->has[operand] = 0;
+  for (; **text && **text != ',' && **text != '-'; ++*text) {
+    const char *letter = strchr(axis_letters, **text);
+    if (letter == NULL)
+      return fold_error(FOLD_BAD_INPUT, "signature \"%.60s\": '%c' is no axis; axes are b, m, n and k", signature,
+                        **text);
+    const unsigned axis = (unsigned)(letter - axis_letters);
+    if (p->has[operand] >> axis & 1)
+      return fold_error(FOLD_BAD_INPUT, "signature \"%.60s\": an operand has axis %c twice", signature, **text);
+    p->has[operand] |= 1u << axis;
+    p->axes[operand][p->n_axes[operand]++] = (enum fold_axis)axis;
+  }
+  return fold_ok();
+}
+
+static fold_status check_axes(const char *signature, const struct fold_problem *p) {
+  unsigned given = 0;
+  for (unsigned k = 0; k < p->inputs; k++) given |= p->has[k];
+  if (!(given >> FOLD_K & 1)) return fold_error(FOLD_BAD_INPUT, "signature \"%.60s\": no input has axis k", signature);
+  if (p->has[p->inputs] & ~given)
+    return fold_error(FOLD_BAD_INPUT, "signature \"%.60s\": the results have an axis that no input has", signature);
+  if (given & ~p->has[p->inputs] & ~(1u << FOLD_K))
+    return fold_error(FOLD_BAD_INPUT, "signature \"%.60s\": only k is folded, so the results have all other axes",
+                      signature);
+  if (p->has[p->inputs] >> FOLD_K & 1)
+    return fold_error(FOLD_BAD_INPUT, "signature \"%.60s\": the results have axis k, which is folded", signature);
+  return fold_ok();
+}
+
+fold_status fold_signature_parse(const char *signature, struct fold_problem *problem) {
+  const char *text = signature;
+  unsigned operand = 0;
+  FOLD_TRY(parse_operand(signature, &text, problem, operand));
+  while (*text == ',') {
+    if (++operand >= FOLD_INPUTS)
+      return fold_error(FOLD_BAD_INPUT, "signature \"%.60s\": more than %d inputs", signature, FOLD_INPUTS);
+    text++;
+    FOLD_TRY(parse_operand(signature, &text, problem, operand));
+  }
+  problem->inputs = operand + 1;
+  if (strncmp(text, "->", 2) != 0)
+    return fold_error(FOLD_BAD_INPUT, "signature \"%.60s\": \"->\" is missing before the axes of the results",
+                      signature);
+  text += 2;
+  FOLD_TRY(parse_operand(signature, &text, problem, problem->inputs));
+  if (*text) return fold_error(FOLD_BAD_INPUT, "signature \"%.60s\": it goes on after the results", signature);
+  return check_axes(signature, problem);
+}
+
+static fold_status parse_row(struct fold_problem *p, const char *factors) {
+  FOLD_TRY(fold_signature_parse(p->signature, p));
+  p->factors = (unsigned)strlen(factors);
+  if (p->factors == 0 || p->factors > FOLD_FACTORS)
+    return fold_error(FOLD_ENVIRONMENT, "%u factors in a term", p->factors);
+  for (unsigned f = 0; f < p->factors; f++) {
+    p->factor[f] = (unsigned)(factors[f] - '0');
+    if (p->factor[f] >= p->inputs) return fold_error(FOLD_ENVIRONMENT, "a factor of input %u", p->factor[f]);
+    if (!fold_has_axis(p, p->factor[f], FOLD_K)) return fold_error(FOLD_ENVIRONMENT, "a factor without axis k");
+  }
+  return fold_ok();
+}
+
+/* Before main, so that all threads find the same table. A row that is wrong is told by fold_problems_check. */
+__attribute__((constructor)) static void parse_table(void) {
+  for (unsigned i = 0; i < FOLD_PROBLEMS; i++) (void)parse_row(&table[i], factors_of[i]);
+}
+
+fold_status fold_problems_check(void) {
+  for (unsigned i = 0; i < FOLD_PROBLEMS; i++) {
+    struct fold_problem again = table[i];
+    const fold_status status = parse_row(&again, factors_of[i]);
+    if (status.code != FOLD_OK) return fold_error(FOLD_ENVIRONMENT, "problem %s: %.900s", table[i].name, status.text);
+  }
+  return fold_ok();
+}
+
 const struct fold_problem *fold_problem(enum fold_problem_id id) { return &table[id]; }
 
 const struct fold_problem *fold_rows_problem(enum fold_op op) { return fold_problem((enum fold_problem_id)op); }
-
-size_t fold_call_stride(const struct fold_call *call, enum fold_axis axis) {
-  if (call->stride[0][FOLD_K]) return (size_t)call->stride[0][axis];
-  return axis == FOLD_M ? call->cols : 1;
-}
 
 const struct fold_problem *fold_problem_find(const char *name) {
   for (size_t i = 0; i < FOLD_PROBLEMS; i++)
@@ -54,17 +128,136 @@ fold_status fold_problem_share(const struct fold_problem *problem, size_t given,
                     problem->name, problem->inputs, what);
 }
 
-struct fold_terms fold_problem_terms(const struct fold_problem *problem, enum fold_dtype dtype,
-                                     const struct fold_shape *shape, const void *const inputs[FOLD_INPUTS],
-                                     size_t row) {
-  struct fold_terms terms = {.dtype = dtype, .op = problem->op, .factors = problem->factors, .n = shape->k};
+/* ---- places ---- */
+
+static size_t count(const struct fold_problem *problem, const struct fold_shape *shape, unsigned operand) {
+  size_t n = 1;
+  for (unsigned i = 0; i < problem->n_axes[operand]; i++) n *= shape->at[problem->axes[operand][i]];
+  return n;
+}
+
+bool fold_is_of_rows(const struct fold_problem *problem) {
+  const unsigned row = 1u << FOLD_M | 1u << FOLD_K;
+  bool all = problem->has[problem->inputs] == 1u << FOLD_M;
+  for (unsigned k = 0; k < problem->inputs; k++) all &= problem->has[k] == row;
+  return all;
+}
+
+size_t fold_elements(const struct fold_problem *problem, const struct fold_shape *shape, unsigned input) {
+  return input < problem->inputs ? count(problem, shape, input) : 0;
+}
+
+size_t fold_results(const struct fold_problem *problem, const struct fold_shape *shape) {
+  return count(problem, shape, problem->inputs);
+}
+
+void fold_contiguous(const struct fold_problem *problem, const struct fold_shape *shape, unsigned operand,
+                     ptrdiff_t stride[FOLD_AXES]) {
+  ptrdiff_t next = 1;
+  memset(stride, 0, FOLD_AXES * sizeof *stride);
+  for (unsigned i = problem->n_axes[operand]; i-- > 0;) {
+    const enum fold_axis axis = problem->axes[operand][i];
+    stride[axis] = next;
+    next *= (ptrdiff_t)shape->at[axis];
+  }
+}
+
+struct fold_shape fold_coordinates(const struct fold_problem *problem, const struct fold_shape *shape, unsigned operand,
+                                   size_t element) {
+  struct fold_shape at = {.at = {0}};
+  for (unsigned i = problem->n_axes[operand]; i-- > 0;) {
+    const enum fold_axis axis = problem->axes[operand][i];
+    at.at[axis] = element % shape->at[axis];
+    element /= shape->at[axis];
+  }
+  return at;
+}
+
+ptrdiff_t fold_place(const struct fold_problem *problem, unsigned operand, const ptrdiff_t stride[FOLD_AXES],
+                     const struct fold_shape *at) {
+  ptrdiff_t place = 0;
+  for (unsigned i = 0; i < problem->n_axes[operand]; i++) {
+    const enum fold_axis axis = problem->axes[operand][i];
+    place += stride[axis] * (ptrdiff_t)at->at[axis];
+  }
+  return place;
+}
+
+size_t fold_first_result_of(const struct fold_problem *problem, const struct fold_shape *shape, unsigned input,
+                            size_t element) {
+  const struct fold_shape at = fold_coordinates(problem, shape, input, element);
+  ptrdiff_t stride[FOLD_AXES];
+  fold_contiguous(problem, shape, problem->inputs, stride);
+  return (size_t)fold_place(problem, problem->inputs, stride, &at);
+}
+
+/* ---- calls ---- */
+
+static bool is_contiguous(const ptrdiff_t stride[FOLD_AXES]) {
+  for (unsigned a = 0; a < FOLD_AXES; a++)
+    if (stride[a]) return false;
+  return true;
+}
+
+void fold_call_strides(const struct fold_call *call, unsigned operand, ptrdiff_t stride[FOLD_AXES]) {
+  const ptrdiff_t *given = call->stride[operand < call->problem->inputs ? operand : FOLD_INPUTS];
+  memcpy(stride, given, sizeof call->stride[0]);
+  if (is_contiguous(given)) fold_contiguous(call->problem, &call->shape, operand, stride);
+}
+
+size_t fold_call_stride(const struct fold_call *call, enum fold_axis axis) {
+  ptrdiff_t stride[FOLD_AXES];
+  fold_call_strides(call, 0, stride);
+  return (size_t)stride[axis];
+}
+
+struct fold_call fold_call_part(const struct fold_call *call, const struct fold_block *part) {
+  const struct fold_problem *problem = call->problem;
+  struct fold_call some = *call;
+  some.shape = part->extent;
+  for (unsigned k = 0; k < problem->inputs; k++) {
+    ptrdiff_t *stride = some.stride[k];
+    fold_call_strides(call, k, stride);
+    some.in[k] = (const unsigned char *)call->in[k] +
+                 fold_place(problem, k, stride, &part->first) * (ptrdiff_t)fold_dtype_size(call->dtype);
+  }
+  return some;
+}
+
+/* ---- terms ---- */
+
+struct fold_terms fold_call_terms(const struct fold_call *call, size_t result) {
+  const struct fold_problem *problem = call->problem;
+  const struct fold_shape at = fold_coordinates(problem, &call->shape, problem->inputs, result);
+  struct fold_terms terms = {.dtype = call->dtype, .op = problem->op, .factors = problem->factors, .n = call->shape.k};
   for (unsigned f = 0; f < problem->factors; f++) {
-    const unsigned k = f < problem->inputs ? f : problem->inputs - 1;
-    terms.factor[f] = (const unsigned char *)inputs[k] + problem->place(shape, k, row, 0) * fold_dtype_size(dtype);
+    ptrdiff_t stride[FOLD_AXES];
+    fold_call_strides(call, problem->factor[f], stride);
+    terms.factor[f] = (const unsigned char *)call->in[problem->factor[f]] +
+                      fold_place(problem, problem->factor[f], stride, &at) * (ptrdiff_t)fold_dtype_size(call->dtype);
+    terms.step[f] = stride[FOLD_K];
   }
   return terms;
 }
 
 struct fold_terms fold_terms_of(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n) {
-  return (struct fold_terms){.dtype = dtype, .op = op, .factors = 1, .factor = {in}, .n = n};
+  return (struct fold_terms){.dtype = dtype, .op = op, .factors = 1, .factor = {in}, .step = {1}, .n = n};
+}
+
+fold_status fold_terms_line(const struct fold_terms *terms, struct fold_terms *line, void **room) {
+  const size_t size = fold_dtype_size(terms->dtype), each = terms->n * size;
+  unsigned char *to = NULL;
+  *line = *terms;
+  *room = NULL;
+  for (unsigned f = 0; f < terms->factors; f++) {
+    if (terms->step[f] == 1 || terms->n <= 1) continue;
+    if (to == NULL) *room = to = malloc(FOLD_FACTORS * each);
+    if (to == NULL) return fold_no_memory("for %zu terms", terms->n);
+    const unsigned char *from = terms->factor[f];
+    for (size_t t = 0; t < terms->n; t++, from += terms->step[f] * (ptrdiff_t)size) memcpy(to + t * size, from, size);
+    line->factor[f] = to;
+    line->step[f] = 1;
+    to += each;
+  }
+  return fold_ok();
 }

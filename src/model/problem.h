@@ -1,10 +1,10 @@
 /* problem.h: which terms each result folds. Each problem is a row of a table (problem.def).
  *
- * A result is a fold of terms: an operation (fold_op) joins them, in some order. A problem says what the inputs are,
- * how many results they give, and which terms belong to each. A term is an element, or the product of one element of
- * each input, or the square of an input's, exact before it is joined. Oracles, orders and bounds take terms (struct
- * fold_terms); rigs, fixtures and judges ask the problem for them. The shape is rows x cols: `rows` results of `cols`
- * terms each.
+ * A result is a fold of terms: an operation (fold_op) joins them, in some order. The problem is data: a signature, as
+ * einsum has them ("mk,k->m"), names the axes of each input and of the results; k is the axis that is folded. From it
+ * follow how many elements an input has, where each lies, which terms a result has, and which results an element is in.
+ * A term is an element, or the product of two, exact before it is joined. Oracles, orders and bounds take terms (struct
+ * fold_terms); rigs, fixtures and judges ask the problem for them.
  */
 #ifndef FOLD_PROBLEM_H
 #define FOLD_PROBLEM_H
@@ -22,31 +22,33 @@ enum fold_problem_id {
   FOLD_PROBLEMS
 };
 
-/* The terms of one result, by index. */
-struct fold_terms {
-  enum fold_dtype dtype; /* of each factor */
-  enum fold_op op;       /* what joins them */
-  unsigned factors;      /* 1, or 2: term i is the product of element i of each */
-  const void *factor[FOLD_INPUTS];
-  size_t n;
-};
+/* Which of the terms along k a result has. */
+enum fold_reach { FOLD_ALL };
+
+enum { FOLD_FACTORS = 2, FOLD_OPERANDS = FOLD_INPUTS + 1 }; /* operands: the inputs, then the results */
 
 struct fold_problem {
   enum fold_problem_id id;
   const char *name; /* "sum", "dot": as fixtures, options and records say it */
   enum fold_op op;
-  unsigned inputs, factors; /* of a term; where these are more, the last input has the rest */
-  size_t (*elements)(const struct fold_shape *shape, unsigned input);
-  /* The element of that input that belongs to term `col` of result `row`. So a block of a case's rows and columns is a
-   * case of its own, which begins at these places. */
-  size_t (*place)(const struct fold_shape *shape, unsigned input, size_t row, size_t col);
+  const char *signature;
+  enum fold_reach reach;
+  unsigned inputs, factors;
+  unsigned factor[FOLD_FACTORS]; /* the input of each factor of a term */
+  /* Of each input, and of the results at place `inputs`: a mask of the axes, and the axes, the last one fastest. */
+  unsigned has[FOLD_OPERANDS];
+  enum fold_axis axes[FOLD_OPERANDS][FOLD_AXES];
+  unsigned n_axes[FOLD_OPERANDS];
 };
+
+/* Reads a signature into the problem. BAD_INPUT says what is wrong with it. */
+fold_status fold_signature_parse(const char *signature, struct fold_problem *problem);
+/* ENVIRONMENT, naming the first row of the table that is wrong. */
+fold_status fold_problems_check(void);
 
 const struct fold_problem *fold_problem(enum fold_problem_id id);
 /* The fold of each row by one operation. */
 const struct fold_problem *fold_rows_problem(enum fold_op op);
-/* The stride of a call's inputs, of rows and contiguous ones too. */
-size_t fold_call_stride(const struct fold_call *call, enum fold_axis axis);
 /* NULL where no problem has that name. */
 const struct fold_problem *fold_problem_find(const char *name);
 /* "sum, prod, max, min or dot" */
@@ -56,11 +58,50 @@ const char *fold_problem_names(char text[120]);
  * they can't be divided equally. */
 fold_status fold_problem_share(const struct fold_problem *problem, size_t given, const char *what, size_t *each);
 
-/* The terms of result `row`, of inputs as they lie in host memory. */
-struct fold_terms fold_problem_terms(const struct fold_problem *problem, enum fold_dtype dtype,
-                                     const struct fold_shape *shape, const void *const inputs[FOLD_INPUTS], size_t row);
+/* Whether an input has that axis. */
+static inline bool fold_has_axis(const struct fold_problem *problem, unsigned operand, enum fold_axis axis) {
+  return problem->has[operand] >> axis & 1;
+}
+/* Whether each result has a row of every input to itself. */
+bool fold_is_of_rows(const struct fold_problem *problem);
+/* How many elements an input has, and how many results there are. */
+size_t fold_elements(const struct fold_problem *problem, const struct fold_shape *shape, unsigned input);
+size_t fold_results(const struct fold_problem *problem, const struct fold_shape *shape);
+/* The strides of an operand whose elements lie side by side. */
+void fold_contiguous(const struct fold_problem *problem, const struct fold_shape *shape, unsigned operand,
+                     ptrdiff_t stride[FOLD_AXES]);
+/* The coordinates of an operand's element by its number where they lie side by side; 0 on axes that it lacks. */
+struct fold_shape fold_coordinates(const struct fold_problem *problem, const struct fold_shape *shape, unsigned operand,
+                                   size_t element);
+/* Where an operand's element with these coordinates lies. */
+ptrdiff_t fold_place(const struct fold_problem *problem, unsigned operand, const ptrdiff_t stride[FOLD_AXES],
+                     const struct fold_shape *at);
+/* The first result that has an element of an input in a term of its own. */
+size_t fold_first_result_of(const struct fold_problem *problem, const struct fold_shape *shape, unsigned input,
+                            size_t element);
+
+/* The stride of an operand of a call, whether it is contiguous or not. */
+void fold_call_strides(const struct fold_call *call, unsigned operand, ptrdiff_t stride[FOLD_AXES]);
+size_t fold_call_stride(const struct fold_call *call, enum fold_axis axis); /* of the first input */
+/* The call of a part alone, in the same arrays. */
+struct fold_call fold_call_part(const struct fold_call *call, const struct fold_block *part);
+
+/* The terms of one result. Factor i of term t is element t * step[i] from factor[i] on. */
+struct fold_terms {
+  enum fold_dtype dtype; /* of each factor */
+  enum fold_op op;       /* what joins the terms */
+  unsigned factors;      /* 1, or 2: each term is their product */
+  const void *factor[FOLD_FACTORS];
+  ptrdiff_t step[FOLD_FACTORS];
+  size_t n;
+};
+
+/* The terms of result number `result` of a call in host memory. */
+struct fold_terms fold_call_terms(const struct fold_call *call, size_t result);
 /* The n elements of an array, joined by op. */
 struct fold_terms fold_terms_of(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n);
+/* The same terms side by side: where they lie, or copied to *room, which the caller frees. */
+fold_status fold_terms_line(const struct fold_terms *terms, struct fold_terms *line, void **room);
 
 #ifdef __cplusplus
 }

@@ -195,7 +195,7 @@ static fold_status exact_rows(struct proof *p) {
   fold_status status = fold_ok();
   for (size_t r = 0; r < p->rows && status.code == FOLD_OK; r++) {
     struct fold_terms terms = {.dtype = s->dtype, .op = FOLD_SUM, .factors = s->factors, .n = s->n};
-    for (unsigned k = 0; k < s->factors; k++) terms.factor[k] = p->in[k] + r * row_bytes(s);
+    for (unsigned k = 0; k < s->factors; k++) terms.factor[k] = p->in[k] + r * row_bytes(s), terms.step[k] = 1;
     status = fold_oracle_terms(&terms, 1, &truth);
     fold_bits_store(s->result, p->want, r, truth.rounded[s->result]);
   }

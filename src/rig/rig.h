@@ -104,10 +104,11 @@ fold_status fold_rig_move_apart(struct fold_rig *rig, ptrdiff_t shift, ptrdiff_t
 /* The poison of base runs: as f32 or f64 a tiny negative number that no policy gives as a result. */
 enum { FOLD_BASE_POISON = 0xa5 };
 
-/* A run: rows x cols from element `first` of each input, output and scratch poisoned with `poison`. */
+/* A run of the problem in that shape, output and scratch poisoned with `poison`. */
 struct fold_request {
-  size_t first, rows, cols;
-  size_t row_stride, col_stride; /* see struct fold_call; 0: contiguous */
+  FOLD_SHAPE_OR_ROWS;
+  size_t first[FOLD_INPUTS];                /* the element with which each input's part begins */
+  ptrdiff_t stride[FOLD_INPUTS][FOLD_AXES]; /* see struct fold_call; 0: contiguous */
   struct fold_launch launch;
   unsigned char poison; /* any byte; 0 is allowed */
   enum fold_placement placement;
@@ -117,7 +118,7 @@ struct fold_request {
   unsigned ranks;         /* of an engine with ranks: 0 for the rig's own number */
   /* In a rank, its part of a collective: see struct fold_call. */
   struct fold_comm *comm;
-  size_t first_col, all_cols;
+  struct fold_block whole;
 };
 /* `got` receives `rows` patterns in memory of the subject's result dtype. The status is the subject's, or the engine's. */
 fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subject, const struct fold_request *request,

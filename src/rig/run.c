@@ -48,7 +48,7 @@ static void lay(struct layout *layout, unsigned char *at, unsigned char *end, in
 /* Prepares the output for results of `size` bytes each. */
 static void lay_out(struct fold_rig *rig, const struct fold_request *request, size_t size, struct window *w,
                     struct layout *layout) {
-  size_t nbytes = request->rows * size;
+  size_t nbytes = fold_results(rig->problem, &request->shape) * size;
   unsigned char *out = rig->out.at;
   *w = window_of(rig, &rig->out, place_in(&rig->out, request->placement, nbytes, request->out_shift * size), nbytes);
   lay(layout, out + w->from, out + w->at, GUARD_BYTE);
@@ -72,7 +72,8 @@ static fold_status lay_scratch(struct fold_rig *rig, const struct fold_subject *
                                struct layout *layout) {
   *w = (struct window){0};
   if (!subject->scratch) return fold_ok();
-  fold_watch_begin(call->rows * call->cols); /* it is the subject's code too, and may hang */
+  fold_watch_begin(fold_results(call->problem, &call->shape) *
+                   call->shape.k); /* it is the subject's code too, and may hang */
   size_t need = subject->scratch(subject, call);
   fold_watch_end();
   if (need == 0) return fold_ok();
@@ -260,7 +261,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
              is_alone = is_guest && call->launch.threads == 1 && take_one_processor(&processors);
   fold_run_threads = is_guest ? call->launch.threads : 0;
   fold_run_of_guest = is_guest;
-  fold_watch_begin(call->rows * call->cols);
+  fold_watch_begin(fold_results(call->problem, &call->shape) * call->shape.k);
   char left[80] = ""; /* unseen: 81 */
   if (rig->ops->keep) rig->ops->keep();
   if (call->poison) fold_stack_poison(*call->poison);
@@ -307,7 +308,7 @@ static void look_at_input(struct fold_rig *rig, struct fold_traces *traces) {
 /* Where a run's part of input k begins. */
 static const void *part_of(const struct fold_rig *rig, const struct fold_request *request, unsigned k) {
   if (k >= rig->inputs) return NULL;
-  return rig->in[k].room.at + fold_rig_place(rig, &rig->in[k]) + request->first * fold_rig_element(rig);
+  return rig->in[k].room.at + fold_rig_place(rig, &rig->in[k]) + request->first[k] * fold_rig_element(rig);
 }
 
 /* A caller may pass one array as both factors. Factors that hold the same bits are passed so if they are longer than this; shorter ones
@@ -326,17 +327,15 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
   struct fold_call call = {
       .dtype = rig->dtype,
       .problem = rig->problem,
-      .rows = request->rows,
-      .cols = request->cols,
+      .shape = request->shape,
       .in = {part_of(rig, request, 0)},
-      .stride = {{[FOLD_M] = (ptrdiff_t)request->row_stride, [FOLD_K] = (ptrdiff_t)request->col_stride},
-                 {[FOLD_M] = (ptrdiff_t)request->row_stride, [FOLD_K] = (ptrdiff_t)request->col_stride}},
       .launch = request->launch,
       .comm = request->comm,
-      .whole = {.first.k = request->first_col, .extent.k = request->all_cols},
+      .whole = request->whole,
       .poison = rig->ops->is_host ? &request->poison : NULL,
   };
-  if (call.problem->factors > 1) call.in[1] = part_of(rig, request, are_one_array(rig, request) ? 0 : rig->inputs - 1);
+  if (rig->inputs > 1) call.in[1] = part_of(rig, request, are_one_array(rig, request) ? 0 : 1);
+  memcpy(call.stride, request->stride, sizeof request->stride);
   const size_t size = fold_dtype_size(fold_subject_result(subject, rig->dtype));
   struct layout layout = {.n = 0};
   FOLD_TRY(fold_rig_open_output(rig, size));

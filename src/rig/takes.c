@@ -5,10 +5,11 @@
 
 /* Whether the request's terms have one of this class or a later one: FOLD_INFINITE, FOLD_NAN. */
 static bool has(const struct fold_rig *rig, const struct fold_request *request, enum fold_class class) {
-  const bool whole = request->row_stride || request->col_stride;
   for (unsigned k = 0; k < rig->inputs; k++) {
     const void *input = fold_rig_input_at(rig, k);
-    const size_t first = whole ? 0 : request->first, end = whole ? rig->in[k].n : first + request->rows * request->cols;
+    const bool whole = request->stride[k][FOLD_K];
+    const size_t first = whole ? 0 : request->first[k],
+                 end = whole ? rig->in[k].n : first + fold_elements(rig->problem, &request->shape, k);
     for (size_t i = first; i < end; i++)
       if (fold_bits_class(rig->dtype, fold_bits_load(rig->dtype, input, i)) >= class) return true;
   }
@@ -17,10 +18,10 @@ static bool has(const struct fold_rig *rig, const struct fold_request *request, 
 
 fold_status fold_rig_explain_failure(const struct fold_rig *rig, const struct fold_request *request,
                                      fold_status failure) {
-  const char *what = request->rows == 0                 ? "an input of no rows"
-                     : request->cols == 0               ? "rows of no terms"
-                     : has(rig, request, FOLD_INFINITE) ? "NaN or infinity"
-                                                        : NULL;
+  const char *what = fold_results(rig->problem, &request->shape) == 0 ? "an input of no rows"
+                     : request->shape.k == 0                          ? "rows of no terms"
+                     : has(rig, request, FOLD_INFINITE)               ? "NaN or infinity"
+                                                                      : NULL;
   return what ? fold_error(FOLD_UNSUPPORTED, "it does not take %s: %.900s", what, failure.text) : failure;
 }
 

@@ -140,7 +140,7 @@ static fold_status run_and_gather(struct fold_rig *rig, const struct fold_rig_sp
 
 fold_status fold_rig_world_run(struct fold_rig *rig, const struct fold_subject *subject,
                                const struct fold_request *request, void *got, struct fold_traces *traces) {
-  struct fold_rig_spread s = {.first = request->first,
+  struct fold_rig_spread s = {.first = request->first[0],
                               .rows = request->rows,
                               .cols = request->cols,
                               .grain = subject->grain ? subject->grain(request->cols) : 1,

@@ -22,7 +22,7 @@ static struct terms terms_of(const struct fold_trial *trial, size_t row, uint64_
   const enum fold_dtype result = fold_trial_result_dtype(trial);
   struct terms terms = {.least = INFINITY};
   for (size_t i = 0; i < c->cols; i++) {
-    uint64_t bits = fold_bits_load(c->dtype, trial->truths->input, row * c->cols + i);
+    uint64_t bits = fold_bits_load(c->dtype, trial->truths->in[0], row * c->cols + i);
     enum fold_class class = fold_bits_class(c->dtype, bits);
     bool negative = bits & fold_format_of(c->dtype).sign;
     double magnitude = class < FOLD_INFINITE ? fabs(fold_bits_to_double(c->dtype, bits)) : NAN;

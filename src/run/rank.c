@@ -150,8 +150,7 @@ static fold_status run(struct rank *r, struct wire_run *run, struct wire_ran *ra
                                  .out_shift = run->out_shift,
                                  .scratch_shift = run->scratch_shift,
                                  .comm = r->comm[run->ranks - 1],
-                                 .first_col = run->first_col,
-                                 .all_cols = run->all_cols};
+                                 .whole = {.first.k = run->first_col, .extent.k = run->all_cols}};
   if (run->problem >= FOLD_PROBLEMS) return fold_error(FOLD_ENVIRONMENT, "there is no problem %u", run->problem);
   r->rig.problem = fold_problem((enum fold_problem_id)run->problem);
   FOLD_TRY(room_for_results(r, run->rows * fold_dtype_size(fold_subject_result(subject, r->rig.dtype))));

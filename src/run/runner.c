@@ -53,7 +53,7 @@ static fold_status open_engine(struct opened *opened, enum fold_engine engine) {
   if (opened->truths.c == NULL) {
     FOLD_TRY(fold_rig_hash(&opened->rig[engine], &opened->input_hash));
     FOLD_TRY(fold_truths_open(&opened->truths, c, fold_rig_input(&opened->rig[engine])));
-    if (problem->factors > 1) opened->truths.other = fold_rig_input_at(&opened->rig[engine], problem->inputs - 1);
+    for (unsigned k = 1; k < problem->inputs; k++) opened->truths.in[k] = fold_rig_input_at(&opened->rig[engine], k);
     FOLD_TRY(fold_truths_check_expected(&opened->truths));
   }
   return fold_ok();

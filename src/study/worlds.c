@@ -38,7 +38,7 @@ enum { POISON = 0xa5 };
 
 fold_status fold_worlds_once(const struct fold_worlds_run *run, void *got) {
   struct fold_request request = {
-      .first = run->first, .rows = run->rows, .cols = run->cols, .poison = POISON, .ranks = run->ranks};
+      .first = {run->first}, .rows = run->rows, .cols = run->cols, .poison = POISON, .ranks = run->ranks};
   struct fold_traces traces;
   uint64_t hash;
   char text[80];

@@ -59,7 +59,7 @@ static fold_status lay(struct sharded *b, unsigned ranks) {
   FOLD_TRY(fold_rig_load(&b->rig));
   FOLD_TRY(fold_rig_hash(&b->rig, &b->input_hash));
   b->rows = (struct fold_case){.dtype = c->dtype, .problem = fold_rows_problem(FOLD_SUM), .rows = c->n, .cols = ranks};
-  b->truths = (struct fold_truths){.c = &b->rows, .input = input};
+  b->truths = (struct fold_truths){.c = &b->rows, .in = {input}};
   struct fold_call call = {.dtype = c->dtype,
                            .problem = fold_rows_problem(FOLD_SUM),
                            .rows = c->n,
