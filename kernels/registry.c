@@ -26,6 +26,7 @@
 #define SUMS (1u << FOLD_SUM)
 #define UP_TO_16_BITS (ANY_ON_HOST & ~WIDE)
 #define DOTS (1u << FOLD_DOT)
+#define PRODUCTS (DOTS | 1u << FOLD_MATVEC)
 
 /* What every host subject promises: it keeps to its memory, and its bits depend on the row alone. */
 #define INVARIANT                                                                                                 \
@@ -60,10 +61,11 @@
     .method = FOLD_PLAIN, .result = FOLD_ALWAYS(to), .claims = what, .run = fold_host_ordered      \
   }
 
-#define HOST_DOT(id, text)                                                                         \
-  {                                                                                                \
-    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_DTYPE, .ops = DOTS, .order = id, \
-    .method = FOLD_PLAIN, .claims = REPLAYED, .run = fold_host_ordered                             \
+#define HOST_DOT(id, text)                                                                             \
+  {                                                                                                    \
+    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_DTYPE, .ops = PRODUCTS, .order = id, \
+    .method = FOLD_PLAIN, .claims = REPLAYED | FOLD_CLAIM(FOLD_STRIDE_INVARIANT), .strides = true,     \
+    .run = fold_host_ordered                                                                           \
   }
 
 /* The CUDA subjects. `@plain` is the first rung of a ladder: the same order, without the tuning. */
@@ -201,9 +203,10 @@ static const struct fold_subject table[] = {
      .engine = FOLD_HOST,
      .about = "dot products of exact products, superaccumulator, rounded once",
      .dtypes = ANY_DTYPE,
-     .ops = DOTS,
+     .ops = PRODUCTS,
      .method = FOLD_EXACT,
-     .claims = ROUNDED_ONCE,
+     .claims = ROUNDED_ONCE | FOLD_CLAIM(FOLD_STRIDE_INVARIANT),
+     .strides = true,
      .run = fold_host_dot_exact},
     HOST_ORDER("rows/single_for", "one worker a row, rising index"),
     HOST_ORDER("rows/single_back", "one worker a row, falling index"),

@@ -36,7 +36,8 @@ enum foldproof_guest_dtype {
 };
 
 /* What is folded. In the table it is given by name: "sum", "prod", "max", "min" of the elements of each row; "dot", the
- * sum of the products of the elements of a row of each of two inputs. "rows", which must be the only one, is any
+ * sum of the products of the elements of a row of each of two inputs; "matvec", a matrix (`in`, rows x cols) times a
+ * vector (`other`, cols elements). "rows", which must be the only one, is any
  * function of each row by itself: as nothing is known of it, no claim about its value or its order can be judged. */
 enum foldproof_guest_problem {
   FOLDPROOF_GUEST_SUM = 1,
@@ -44,7 +45,8 @@ enum foldproof_guest_problem {
   FOLDPROOF_GUEST_MAX = 3,
   FOLDPROOF_GUEST_MIN = 4,
   FOLDPROOF_GUEST_DOT = 5,
-  FOLDPROOF_GUEST_ROWS = 6
+  FOLDPROOF_GUEST_ROWS = 6,
+  FOLDPROOF_GUEST_MATVEC = 7
 };
 
 /* One run: rows x cols elements of each input, row-major and contiguous unless `strides` is set, become `rows` results.
@@ -55,7 +57,7 @@ struct foldproof_guest_call {
   int32_t problem, dtype;      /* enum foldproof_guest_problem; the terms' enum foldproof_guest_dtype */
   int32_t accumulator, result; /* as the table declares them for these terms */
   uint64_t rows, cols;
-  const void *in, *other; /* other: the second input of "dot", else NULL */
+  const void *in, *other; /* other: the second input of "dot" and "matvec", else NULL */
   void *out;
   /* What `scratch` asked for, 256-byte aligned. Its first 4096 bytes are zero before a run and must be zero after it;
    * the rest may hold anything. */
@@ -66,8 +68,13 @@ struct foldproof_guest_call {
   char *why;        /* room for a line that says why a run failed or is not supported, of */
   size_t why_bytes; /* so many bytes */
   /* Element (r, c) of an input lies at r * row_stride + c * col_stride elements: cols and 1, unless the table says that
-   * the subject takes others; all rows are one row of memory where row_stride is 0. */
+   * the subject takes others; all rows are one row of memory where row_stride is 0. A vector has col_stride alone. */
   uint64_t row_stride, col_stride;
+  /* The same by axis, for every problem: of results (batches, m, n), and k, along which terms are folded. Rows have m and
+   * k. The extent is 1 on axes that the problem lacks. Strides are those of `in`, `other` and `out`, in elements; 0 on
+   * axes that the array lacks. */
+  uint64_t extent[4];
+  int64_t stride[3][4];
 };
 
 /* What a run returns. With UNSUPPORTED the case is skipped, with `why`. Any other code: the run failed, and the case is

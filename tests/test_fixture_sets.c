@@ -117,7 +117,8 @@ static double longest_step(const struct fold_cases *cases, const struct fold_pro
     const struct fold_case *c = &cases->at[i];
     const char *generator = c->source.generator ? c->source.generator->name : "";
     const bool tells = strcmp(generator, "balanced") == 0 || strcmp(generator, "nan_last") == 0;
-    if (tells && !c->ranks && c->rows == 1 && c->problem == problem && c->dtype == dtype && c->cols < 32768)
+    const bool one = c->rows == 1 || !fold_is_of_rows(problem);
+    if (tells && !c->ranks && one && c->problem == problem && c->dtype == dtype && c->cols < 32768)
       there[c->cols] = true;
   }
   double longest = 1, last = 40;
@@ -249,11 +250,11 @@ Test(fixture_sets, the_sets_stay_within_their_budgets) {
   }
   cr_expect(n[0] >= 700 && n[0] <= 1600, "%zu cases", n[0]);
   cr_expect(elements[0] <= 12000000, "%zu elements", elements[0]);
-  cr_expect(few <= 30000000, "%zu elements that few claims are judged on", few);
+  cr_expect(few <= 31000000, "%zu elements that few claims are judged on", few);
   cr_expect(n[1] >= 300 && n[1] <= 1100, "%zu cases of ranks", n[1]);
   cr_expect(elements[1] <= 5600000, "%zu elements of ranks", elements[1]);
-  cr_expect(n[2] >= 100 && n[2] <= 300, "%zu cases of two inputs", n[2]);
-  cr_expect(elements[2] <= 600000, "%zu elements of two inputs", elements[2]);
+  cr_expect(n[2] >= 200 && n[2] <= 450, "%zu cases of two inputs", n[2]);
+  cr_expect(elements[2] <= 1000000, "%zu elements of two inputs", elements[2]);
   for (size_t i = 0; i < large.n; i++)
     if (large.at[i].rows * large.at[i].cols > longest) longest = large.at[i].rows * large.at[i].cols;
   cr_expect(longest == 50000000, "the longest of the large set has %zu elements", longest);

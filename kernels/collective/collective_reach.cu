@@ -55,7 +55,7 @@ static fold_status driver_status(CUresult result, const char *call) {
 }
 #define DRIVER_TRY(call, name) FOLD_TRY(driver_status(call, name))
 
-static void release_mapped(struct fold_reach *reach) {
+static void release_mapped(struct fold_comm_reach *reach) {
   struct driver driver;
   const CUdeviceptr at = (CUdeviceptr)reach->view.room[reach->view.rank];
   if (!at || find_driver(&driver).code != FOLD_OK) return;
@@ -68,7 +68,7 @@ static void release_mapped(struct fold_reach *reach) {
 
 /* Makes room for all of it on the current device, writable by the devices of all cards. If something fails,
  * release_mapped frees what was made so far. */
-static fold_status make_mapped(struct fold_reach *reach, const struct fold_reach_card cards[]) {
+static fold_status make_mapped(struct fold_comm_reach *reach, const struct fold_reach_card cards[]) {
   struct driver driver;
   CUdeviceptr at = 0;
   CUmemGenericAllocationHandle handle = 0;
@@ -103,7 +103,7 @@ static fold_status make_mapped(struct fold_reach *reach, const struct fold_reach
   return driver_status(driver.access(at, reach->nbytes, access, devices), "cuMemSetAccess");
 }
 
-static fold_status make_allocated(struct fold_reach *reach, struct fold_reach_card *own) {
+static fold_status make_allocated(struct fold_comm_reach *reach, struct fold_reach_card *own) {
   cudaIpcMemHandle_t handle;
   static_assert(sizeof handle == sizeof own->handle, "a handle fits a card");
   FOLD_CUDA_TRY(cudaMalloc(&reach->view.room[reach->view.rank], sizeof(struct reach_room)));
@@ -170,7 +170,7 @@ static fold_status load_code(void) {
   return reach_load_words();
 }
 
-static fold_status make_room(struct fold_reach *reach, const struct fold_reach_card cards[],
+static fold_status make_room(struct fold_comm_reach *reach, const struct fold_reach_card cards[],
                              struct fold_reach_card *own) {
   FOLD_TRY(reach->threads ? make_mapped(reach, cards) : make_allocated(reach, own));
   own->place = (uint64_t)(uintptr_t)reach->view.room[reach->view.rank];
@@ -180,7 +180,7 @@ static fold_status make_room(struct fold_reach *reach, const struct fold_reach_c
   return fold_ok();
 }
 
-extern "C" fold_status fold_reach_open(struct fold_reach **out, int rank, int ranks,
+extern "C" fold_status fold_reach_open(struct fold_comm_reach **out, int rank, int ranks,
                                        const struct fold_reach_card cards[], struct fold_reach_card *own) {
   bool threads = false;
   *out = NULL;
@@ -188,7 +188,7 @@ extern "C" fold_status fold_reach_open(struct fold_reach **out, int rank, int ra
     own->willing = 0;
     return fold_ok();
   }
-  struct fold_reach *reach = (struct fold_reach *)calloc(1, sizeof *reach);
+  struct fold_comm_reach *reach = (struct fold_comm_reach *)calloc(1, sizeof *reach);
   if (!reach) return fold_no_memory("for a communicator");
   reach->view.rank = rank;
   reach->view.ranks = ranks;
@@ -198,7 +198,7 @@ extern "C" fold_status fold_reach_open(struct fold_reach **out, int rank, int ra
   return fold_ok();
 }
 
-static fold_status open_other(struct fold_reach *reach, int r, const struct fold_reach_card *card) {
+static fold_status open_other(struct fold_comm_reach *reach, int r, const struct fold_reach_card *card) {
   void *at = NULL;
   cudaIpcMemHandle_t handle;
   if (reach->threads) {
@@ -212,7 +212,7 @@ static fold_status open_other(struct fold_reach *reach, int r, const struct fold
   return fold_ok();
 }
 
-extern "C" fold_status fold_reach_meet(struct fold_reach *reach, const struct fold_reach_card cards[],
+extern "C" fold_status fold_reach_meet(struct fold_comm_reach *reach, const struct fold_reach_card cards[],
                                        struct fold_reach_card *own) {
   for (int r = 0; r < reach->view.ranks; r++) own->willing = own->willing && cards[r].willing;
   for (int r = 0; own->willing && r < reach->view.ranks; r++)
@@ -220,7 +220,7 @@ extern "C" fold_status fold_reach_meet(struct fold_reach *reach, const struct fo
   return fold_ok();
 }
 
-extern "C" void fold_reach_close(struct fold_reach *reach) {
+extern "C" void fold_reach_close(struct fold_comm_reach *reach) {
   if (!reach) return;
   for (int r = 0; r < reach->view.ranks; r++)
     if (reach->opened[r]) (void)cudaIpcCloseMemHandle(reach->view.room[r]);
@@ -232,7 +232,7 @@ extern "C" void fold_reach_close(struct fold_reach *reach) {
   free(reach);
 }
 
-extern "C" fold_status fold_reach_tree(const struct fold_reach *reach, const struct fold_call *call) {
+extern "C" fold_status fold_reach_tree(const struct fold_comm_reach *reach, const struct fold_call *call) {
   FOLD_TRY(fold_cuda_check(call));
   if (call->launch.block || call->launch.blocks > REACH_BLOCKS)
     return fold_error(FOLD_UNSUPPORTED, "the tree over ranks takes up to %d blocks, and their threads as they are",

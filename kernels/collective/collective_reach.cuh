@@ -73,7 +73,7 @@ struct reach_view {
   int rank, ranks;
 };
 
-struct fold_reach {
+struct fold_comm_reach {
   struct reach_view view;
   bool threads;                  /* the room is mapped, not allocated */
   bool opened[FOLD_REACH_MOST];  /* by a handle */
@@ -173,7 +173,7 @@ static __device__ __forceinline__ void reach_acquire(const reach_view &view, con
 
 /* The all-reduce of any type and operation (collective_tree.cu), and a function that loads the kernels' code
  * beforehand. */
-fold_status reach_tree(const struct fold_reach *reach, const struct fold_call *call);
+fold_status reach_tree(const struct fold_comm_reach *reach, const struct fold_call *call);
 fold_status reach_load_tree(void);
 fold_status reach_load_words(void);
 

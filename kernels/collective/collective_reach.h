@@ -19,7 +19,7 @@ extern "C" {
 #define FOLD_REACH_MOST 8            /* ranks */
 #define FOLD_REACH_SMALL (256 << 10) /* a vector, or a rank's part, of up to so many bytes goes in one step */
 
-struct fold_reach;
+struct fold_comm_reach;
 
 /* What a rank tells the others in three rounds, as plain bytes that the caller transports: who it is, where its room
  * is, whether it could open the others' rooms. */
@@ -39,22 +39,22 @@ struct fold_reach_card {
 fold_status fold_reach_introduce(struct fold_reach_card *own);
 /* Takes everybody's first card and makes the room if all ranks are willing and on one host; else *reach stays NULL. If
  * the room cannot be made that is no error: `own` then says that this rank is not willing. */
-fold_status fold_reach_open(struct fold_reach **reach, int rank, int ranks, const struct fold_reach_card cards[],
+fold_status fold_reach_open(struct fold_comm_reach **reach, int rank, int ranks, const struct fold_reach_card cards[],
                             struct fold_reach_card *own);
 /* From everybody's second card: opens the others' rooms; own->willing tells whether all went well. */
-fold_status fold_reach_meet(struct fold_reach *reach, const struct fold_reach_card cards[],
+fold_status fold_reach_meet(struct fold_comm_reach *reach, const struct fold_reach_card cards[],
                             struct fold_reach_card *own);
 /* No rank may have a call under way. NULL may be closed. */
-void fold_reach_close(struct fold_reach *reach);
+void fold_reach_close(struct fold_comm_reach *reach);
 
 /* fold_comm_tree for call->rows elements, one term from each rank. If launch.blocks is set, the same on every rank, the
  * vector is sent in steps by so many blocks, however short it is. */
-fold_status fold_reach_tree(const struct fold_reach *reach, const struct fold_call *call);
+fold_status fold_reach_tree(const struct fold_comm_reach *reach, const struct fold_call *call);
 /* out[i] = the sum of in[i] over ranks, up to FOLD_REACH_SMALL bytes. `in` may be `out`. */
-fold_status fold_reach_add_words(const struct fold_reach *reach, const int64_t *in, int64_t *out, size_t n,
+fold_status fold_reach_add_words(const struct fold_comm_reach *reach, const int64_t *in, int64_t *out, size_t n,
                                  void *stream);
 /* fold_comm_gather if no part has more than FOLD_REACH_SMALL bytes. */
-fold_status fold_reach_gather(const struct fold_reach *reach, const void *in, void *out, const size_t at[],
+fold_status fold_reach_gather(const struct fold_comm_reach *reach, const void *in, void *out, const size_t at[],
                               void *stream);
 
 #ifdef __cplusplus

@@ -318,7 +318,7 @@ __global__ __launch_bounds__(REACH_THREADS,
 }
 
 template <int D, int O>
-static fold_status tree_launch(const struct fold_reach *reach, const struct fold_call *call) {
+static fold_status tree_launch(const struct fold_comm_reach *reach, const struct fold_call *call) {
   typedef typename fold_element<D>::stored stored;
   const stored *in = (const stored *)call->in[0];
   stored *out = (stored *)call->out;
@@ -348,7 +348,7 @@ static fold_status tree_load_code() {
   return fold_ok();
 }
 
-fold_status reach_tree(const struct fold_reach *reach, const struct fold_call *call) {
+fold_status reach_tree(const struct fold_comm_reach *reach, const struct fold_call *call) {
   return fold_dispatch(
       call, [&](auto d, auto o) { return tree_launch<decltype(d)::value, decltype(o)::value>(reach, call); });
 }

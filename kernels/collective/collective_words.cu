@@ -57,7 +57,7 @@ __global__ __launch_bounds__(REACH_LINE_THREADS) void gather_kernel(const __grid
 
 static unsigned blocks_for(size_t lines) { return (unsigned)((lines + REACH_LINE_THREADS - 1) / REACH_LINE_THREADS); }
 
-extern "C" fold_status fold_reach_add_words(const struct fold_reach *reach, const int64_t *in, int64_t *out, size_t n,
+extern "C" fold_status fold_reach_add_words(const struct fold_comm_reach *reach, const int64_t *in, int64_t *out, size_t n,
                                             void *stream) {
   if (n > REACH_LINES) return fold_error(FOLD_UNSUPPORTED, "%zu words do not go in one step", n);
   if (n == 0) return fold_ok();
@@ -65,7 +65,7 @@ extern "C" fold_status fold_reach_add_words(const struct fold_reach *reach, cons
   return fold_cuda_launched("add_words_kernel");
 }
 
-extern "C" fold_status fold_reach_gather(const struct fold_reach *reach, const void *in, void *out, const size_t at[],
+extern "C" fold_status fold_reach_gather(const struct fold_comm_reach *reach, const void *in, void *out, const size_t at[],
                                          void *stream) {
   gather_places places = {};
   size_t longest = 0;

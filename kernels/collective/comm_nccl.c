@@ -18,7 +18,7 @@
 
 struct nccl {
   ncclComm_t comm;
-  struct fold_reach *reach; /* NULL: by NCCL alone */
+  struct fold_comm_reach *reach; /* NULL: by NCCL alone */
 };
 
 static struct nccl *of(const struct fold_comm *comm) { return comm->state; }

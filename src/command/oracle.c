@@ -202,7 +202,7 @@ static fold_status answer_all(const struct oracle *o, bool *agree) {
   struct fold_npy npy;
   FOLD_TRY(fold_npy_open(o->path, &npy));
   size_t n = npy.rows * npy.cols, rows;
-  FOLD_TRY(fold_within(fold_problem_share(o->problem, npy.rows, "rows", &rows), "%s", o->path));
+  FOLD_TRY(fold_within(fold_problem_share_rows(o->problem, npy.rows, &rows), "%s", o->path));
   unsigned char *elements = malloc(n * fold_dtype_size(npy.dtype) + 1);
   if (elements == NULL) return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu elements", o->path, n);
   fold_status status = fold_npy_read(o->path, &npy, elements);

@@ -22,8 +22,9 @@ static const struct {
   int32_t number;
 } dtypes[] = {{"f16", FOLDPROOF_GUEST_F16}, {"bf16", FOLDPROOF_GUEST_BF16}, {"f32", FOLDPROOF_GUEST_F32},
               {"f64", FOLDPROOF_GUEST_F64}, {"e4m3", FOLDPROOF_GUEST_E4M3}, {"e5m2", FOLDPROOF_GUEST_E5M2}},
-  problems[] = {{"sum", FOLDPROOF_GUEST_SUM}, {"prod", FOLDPROOF_GUEST_PROD}, {"max", FOLDPROOF_GUEST_MAX},
-                {"min", FOLDPROOF_GUEST_MIN}, {"dot", FOLDPROOF_GUEST_DOT},   {"rows", FOLDPROOF_GUEST_ROWS}};
+  problems[] = {{"sum", FOLDPROOF_GUEST_SUM},      {"prod", FOLDPROOF_GUEST_PROD}, {"max", FOLDPROOF_GUEST_MAX},
+                {"min", FOLDPROOF_GUEST_MIN},      {"dot", FOLDPROOF_GUEST_DOT},   {"rows", FOLDPROOF_GUEST_ROWS},
+                {"matvec", FOLDPROOF_GUEST_MATVEC}};
 
 static int32_t dtype_number(enum fold_dtype dtype) {
   for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
@@ -165,23 +166,36 @@ static fold_status same_subject(const struct foldproof_guest_table *table, const
 
 /* The call in the guest's interface. */
 static struct foldproof_guest_call call_of(const struct fold_subject *subject, const struct fold_call *call) {
-  return (struct foldproof_guest_call){.size = sizeof(struct foldproof_guest_call),
-                                       .problem = problem_number(subject, call),
-                                       .dtype = dtype_number(call->dtype),
-                                       .accumulator = dtype_number(fold_subject_accumulator(subject, call->dtype)),
-                                       .result = dtype_number(fold_subject_result(subject, call->dtype)),
-                                       .rows = call->rows,
-                                       .cols = call->cols,
-                                       .in = call->in[0],
-                                       .other = call->in[1],
-                                       .out = call->out,
-                                       .scratch = call->scratch,
-                                       .stream = call->stream,
-                                       .threads = call->launch.threads,
-                                       .blocks = call->launch.blocks,
-                                       .block = call->launch.block,
-                                       .row_stride = fold_call_stride(call, FOLD_M),
-                                       .col_stride = fold_call_stride(call, FOLD_K)};
+  const struct fold_problem *problem = call->problem;
+  struct foldproof_guest_call its = {.size = sizeof(struct foldproof_guest_call),
+                                     .problem = problem_number(subject, call),
+                                     .dtype = dtype_number(call->dtype),
+                                     .accumulator = dtype_number(fold_subject_accumulator(subject, call->dtype)),
+                                     .result = dtype_number(fold_subject_result(subject, call->dtype)),
+                                     .rows = call->rows,
+                                     .cols = call->cols,
+                                     .in = call->in[0],
+                                     .other = call->in[1],
+                                     .out = call->out,
+                                     .scratch = call->scratch,
+                                     .stream = call->stream,
+                                     .threads = call->launch.threads,
+                                     .blocks = call->launch.blocks,
+                                     .block = call->launch.block,
+                                     .row_stride = fold_call_stride(call, FOLD_M),
+                                     .col_stride = fold_call_stride(call, FOLD_K)};
+  for (unsigned axis = 0; axis < FOLD_AXES; axis++) {
+    unsigned has = 0;
+    for (unsigned k = 0; k < problem->inputs; k++) has |= problem->has[k];
+    its.extent[axis] = has >> axis & 1 ? call->shape.at[axis] : 1;
+  }
+  for (unsigned k = 0; k < FOLD_OPERANDS; k++) {
+    ptrdiff_t stride[FOLD_AXES] = {0};
+    const unsigned operand = k < FOLD_INPUTS ? k : problem->inputs;
+    if (k < problem->inputs || k == FOLD_INPUTS) fold_call_strides(call, operand, stride);
+    for (unsigned axis = 0; axis < FOLD_AXES; axis++) its.stride[k][axis] = stride[axis];
+  }
+  return its;
 }
 
 /* Finds the subject's functions in this process; before its first call, also the arithmetic that this begins with. */

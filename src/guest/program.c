@@ -5,12 +5,14 @@
  *
  *     {"ask": "describe"}  ->  {"name": "mine/sum", "dtypes": "f32,f64", ...}, the fields of foldproof_guest.h's table; or
  *                              {"subjects": [{...}, ...]}
- *     {"ask": "run", "subject": "mine/sum", "problem": "sum", "dtype": "f32", "accumulator": "f32", "result": "f32", "rows": 3,
- *      "cols": 1000, "in": "/.../in.npy", "other": "/.../other.npy", "out": "/.../out.npy", "threads": 0}
+ *     {"ask": "run", "subject": "mine/sum", "problem": "sum", "signature": "mk->m", "dtype": "f32", "accumulator": "f32",
+ *      "result": "f32", "rows": 3, "cols": 1000, "in": "/.../in.npy", "other": "/.../other.npy", "out": "/.../out.npy",
+ *      "threads": 0}
  *                          ->  {}, once `out` is written; {"unsupported": "why"}: the case is skipped; {"error": "why"}
  *
- * `in` and `other` (of "dot") have rows x cols elements, `out` gets `rows`. A command that has {in} or {out} is instead
- * started again for each run, with the files' names in their places (and {other}, {problem}, {dtype}, {result},
+ * `in` and `other` (of "dot") have rows x cols elements; `other` of "matvec" is a vector of cols. `out` gets `rows`. A
+ * command that has {in} or {out} is instead started again for each run, with the files' names in their places (and
+ * {other}, {problem}, {dtype}, {result},
  * {threads}); its exit code says whether it succeeded. Without {threads} it is run only with its own number of threads.
  * /bin/sh runs it. If it fails, the last line that it wrote to standard error is reported.
  */
@@ -132,12 +134,18 @@ static fold_status fill(void *context, uint64_t first, size_t n, void *out) {
   return fold_ok();
 }
 
+/* A vector has one. */
+static size_t rows_of(const struct fold_call *call, unsigned k) {
+  return fold_has_axis(call->problem, k, FOLD_M) ? call->rows : 1;
+}
+
 /* Writes a new file: in the place of the last one the program may have left something else, such as a pipe that nothing
  * reads. */
-static fold_status write_input(const char *path, const struct fold_call *call, const void *in) {
-  struct elements e = {in, fold_dtype_size(call->dtype)};
+static fold_status write_input(const char *path, const struct fold_call *call, unsigned k) {
+  struct elements e = {call->in[k], fold_dtype_size(call->dtype)};
   fold_scratch_remove(path);
-  return fold_npy_write(path, call->dtype, call->rows, call->cols, false, fill, &e);
+  const bool is_vector = !fold_has_axis(call->problem, k, FOLD_M);
+  return fold_npy_write(path, call->dtype, rows_of(call, k), call->cols, is_vector, fill, &e);
 }
 
 static bool is_file(const char *path) {
@@ -146,21 +154,21 @@ static bool is_file(const char *path) {
 }
 
 /* Reads what the input's file holds now. *there is false if it is gone, or does not hold such an array any more. */
-static fold_status read_again(const char *path, const struct fold_call *call, void *now, bool *there) {
+static fold_status read_again(const char *path, const struct fold_call *call, unsigned k, void *now, bool *there) {
   struct fold_npy npy;
   *there = is_file(path) && fold_npy_open(path, &npy).code == FOLD_OK && npy.dtype == call->dtype &&
-           npy.rows == call->rows && npy.cols == call->cols;
+           npy.rows == rows_of(call, k) && npy.cols == call->cols;
   return *there ? fold_npy_read(path, &npy, now) : fold_ok();
 }
 
 /* Copies changes of the file to the input that it stands for, so that keeps_input sees them. If the file does not hold
  * such an array any more, all bytes are changed. */
-static fold_status bring_back(const char *path, const struct fold_call *call, const void *in) {
-  const size_t n = call->rows * call->cols * fold_dtype_size(call->dtype);
-  unsigned char *to = (unsigned char *)(uintptr_t)in, *now = malloc(n + 1);
+static fold_status bring_back(const char *path, const struct fold_call *call, unsigned k) {
+  const size_t n = fold_elements(call->problem, &call->shape, k) * fold_dtype_size(call->dtype);
+  unsigned char *to = (unsigned char *)(uintptr_t)call->in[k], *now = malloc(n + 1);
   bool there;
   if (now == NULL) return fold_no_memory("for a program's input");
-  fold_status status = read_again(path, call, now, &there);
+  fold_status status = read_again(path, call, k, now, &there);
   for (size_t i = 0; status.code == FOLD_OK && !there && i < n; i++) now[i] = (unsigned char)~to[i];
   if (status.code == FOLD_OK && memcmp(now, to, n) != 0)
     for (size_t i = 0; i < n; i++)
@@ -213,12 +221,12 @@ static fold_status ask_to_run(const struct run *r) {
   struct fold_program *program = NULL;
   json_t *answer = NULL;
   FOLD_TRY(program_of(r->subject->guest->guest, &program));
-  json_t *question =
-      json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:s*,s:s,s:I}", "ask", "run", "subject", r->subject->guest->name,
-                "problem", r->problem, "dtype", r->dtype, "accumulator",
-                fold_dtype_name(fold_subject_accumulator(r->subject, r->call->dtype)), "result", r->result, "rows",
-                (json_int_t)r->call->rows, "cols", (json_int_t)r->call->cols, "in", r->in, "other",
-                r->call->in[1] ? r->other : NULL, "out", r->out, "threads", (json_int_t)r->call->launch.threads);
+  json_t *question = json_pack(
+      "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:s*,s:s,s:I}", "ask", "run", "subject", r->subject->guest->name,
+      "problem", r->problem, "signature", r->call->problem->signature, "dtype", r->dtype, "accumulator",
+      fold_dtype_name(fold_subject_accumulator(r->subject, r->call->dtype)), "result", r->result, "rows",
+      (json_int_t)r->call->rows, "cols", (json_int_t)r->call->cols, "in", r->in, "other",
+      r->call->in[1] ? r->other : NULL, "out", r->out, "threads", (json_int_t)r->call->launch.threads);
   fold_status status = fold_program_ask(program, question, &answer);
   if (status.code == FOLD_OK) status = check_answer(answer);
   const char *why = reason_in(answer, "unsupported"), *error = reason_in(answer, "error");
@@ -285,13 +293,13 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
    * result. */
   snprintf(stem, sizeof stem, "out%lu", ++runs);
   path_of(r.out, own, stem, result);
-  FOLD_TRY(write_input(r.in, call, call->in[0]));
-  if (call->in[1]) FOLD_TRY(write_input(r.other, call, call->in[1]));
+  FOLD_TRY(write_input(r.in, call, 0));
+  if (call->in[1]) FOLD_TRY(write_input(r.other, call, 1));
   fold_status status = is_started_each_time(subject->guest->guest->what) ? start_and_run(&r) : ask_to_run(&r);
   if (status.code == FOLD_OK) status = read_output(r.out, result, call);
   unlink(r.out);
-  if (status.code == FOLD_OK) status = bring_back(r.in, call, call->in[0]);
-  if (status.code == FOLD_OK && call->in[1]) status = bring_back(r.other, call, call->in[1]);
+  if (status.code == FOLD_OK) status = bring_back(r.in, call, 0);
+  if (status.code == FOLD_OK && call->in[1]) status = bring_back(r.other, call, 1);
   return status;
 }
 

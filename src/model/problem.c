@@ -121,11 +121,24 @@ const char *fold_problem_names(char text[120]) {
   return text;
 }
 
-fold_status fold_problem_share(const struct fold_problem *problem, size_t given, const char *what, size_t *each) {
+fold_status fold_problem_share_rows(const struct fold_problem *problem, size_t given, size_t *each) {
+  size_t shared = 0;
+  for (unsigned k = 0; k < problem->inputs; k++) shared += !fold_has_axis(problem, k, FOLD_M);
+  const size_t with = problem->inputs - shared;
+  *each = given < shared ? 0 : (given - shared) / with;
+  if (given >= shared && (given - shared) % with == 0) return fold_ok();
+  if (shared == 0)
+    return fold_error(FOLD_BAD_INPUT, "%zu rows: %s takes %u inputs of as many rows each, one after the other", given,
+                      problem->name, problem->inputs);
+  return fold_error(FOLD_BAD_INPUT, "%zu rows: %s takes the rows of %s, then one row that all share", given,
+                    problem->name, with > 1 ? "its inputs" : "a matrix");
+}
+
+fold_status fold_problem_share_values(const struct fold_problem *problem, size_t given, size_t *each) {
   *each = given / problem->inputs;
   if (given % problem->inputs == 0) return fold_ok();
-  return fold_error(FOLD_BAD_INPUT, "%zu %s: %s takes %u inputs of as many %s each, one after the other", given, what,
-                    problem->name, problem->inputs, what);
+  return fold_error(FOLD_BAD_INPUT, "%zu values: %s takes %u inputs of as many values each, one after the other", given,
+                    problem->name, problem->inputs);
 }
 
 /* ---- places ---- */

@@ -54,9 +54,10 @@ const struct fold_problem *fold_problem_find(const char *name);
 /* "sum, prod, max, min or dot" */
 const char *fold_problem_names(char text[120]);
 
-/* How many of the `given` rows (or values: `what`) each input gets, where the inputs follow one another. BAD_INPUT if
- * they can't be divided equally. */
-fold_status fold_problem_share(const struct fold_problem *problem, size_t given, const char *what, size_t *each);
+/* How many of the `given` rows each input has, where the inputs follow one another; one that all results share has one.
+ * BAD_INPUT if they can't be divided so. The same for the values of one row. */
+fold_status fold_problem_share_rows(const struct fold_problem *problem, size_t given, size_t *each);
+fold_status fold_problem_share_values(const struct fold_problem *problem, size_t given, size_t *each);
 
 /* Whether an input has that axis. */
 static inline bool fold_has_axis(const struct fold_problem *problem, unsigned operand, enum fold_axis axis) {

@@ -171,7 +171,7 @@ struct world {
   void *slices, *want;
   char fault[400];
   size_t ran;
-  void (*body)(struct world *w, int rank, struct fold_reach *reach);
+  void (*body)(struct world *w, int rank, struct fold_comm_reach *reach);
 };
 struct seat {
   struct world *w;
@@ -187,7 +187,7 @@ static void stop_on(fold_status status, int rank) {
 static void *be_rank(void *of) {
   struct seat *seat = of;
   struct world *w = seat->w;
-  struct fold_reach *reach = NULL;
+  struct fold_comm_reach *reach = NULL;
   struct fold_reach_card *own = &w->cards[seat->rank], card;
   stop_on(fold_device_select(seat->rank), seat->rank);
   stop_on(fold_reach_introduce(own), seat->rank);
@@ -214,7 +214,7 @@ static int gpus(void) {
   return n;
 }
 
-static void run_world(int ranks, void (*body)(struct world *w, int rank, struct fold_reach *reach)) {
+static void run_world(int ranks, void (*body)(struct world *w, int rank, struct fold_comm_reach *reach)) {
   struct world *w = calloc(1, sizeof *w);
   struct seat seat[MOST_RANKS];
   pthread_t thread[MOST_RANKS];
@@ -240,7 +240,7 @@ static void run_world(int ranks, void (*body)(struct world *w, int rank, struct 
 }
 
 /* Worlds of two, three, all but one, all GPUs up to eight. */
-static void run_worlds(void (*body)(struct world *w, int rank, struct fold_reach *reach)) {
+static void run_worlds(void (*body)(struct world *w, int rank, struct fold_comm_reach *reach)) {
   gpu_open();
   int n = gpus() < MOST_RANKS ? gpus() : MOST_RANKS;
   if (n < 2) cr_skip("needs 2 GPUs, there are %d", n);
@@ -280,7 +280,7 @@ static void tell_host(struct world *w, int rank, const struct fold_call *call) {
 
 /* Lengths around a line's, a block's, a pack's and a kernel's; by the kernel of its own choice, and by few blocks, so
  * that there are many steps; aligned and not; several times over, so that what the last call left is met. */
-static void tree_body(struct world *w, int rank, struct fold_reach *reach) {
+static void tree_body(struct world *w, int rank, struct fold_comm_reach *reach) {
   static const size_t lengths[] = {1, 2, 3, 1023, 4097, 65537, MOST};
   static const unsigned blocks[] = {0, 1, 3, 128};
   if (!reach || !w->cards[rank].willing) {
@@ -319,7 +319,7 @@ static void tree_body(struct world *w, int rank, struct fold_reach *reach) {
 Test(gpu_collective, gpus_that_reach_each_other_give_the_hosts_tree, .timeout = 120) { run_worlds(tree_body); }
 
 /* A recorded call has no number of its own: the room counts. */
-static void graph_body(struct world *w, int rank, struct fold_reach *reach) {
+static void graph_body(struct world *w, int rank, struct fold_comm_reach *reach) {
   static const size_t lengths[] = {5, 100001};
   void *stream = NULL, *graph, *d_in = NULL, *d_out = NULL;
   unsigned char *in = malloc(MOST * 8);
@@ -356,7 +356,7 @@ static void graph_body(struct world *w, int rank, struct fold_reach *reach) {
 Test(gpu_collective, a_recorded_tree_may_be_replayed, .timeout = 60) { run_worlds(graph_body); }
 
 /* Sums of words wrap; parts of a gather have any length, none too, and begin anywhere. */
-static void words_body(struct world *w, int rank, struct fold_reach *reach) {
+static void words_body(struct world *w, int rank, struct fold_comm_reach *reach) {
   enum { WORDS = 2000, BYTES = 40000 };
   int64_t words[WORDS], sums[WORDS];
   unsigned char *part = malloc(BYTES), *all = malloc(MOST_RANKS * (BYTES + 8));

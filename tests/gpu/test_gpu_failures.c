@@ -103,7 +103,7 @@ static const char *misaligned_fault(const struct fold_subject *subject, struct f
   if (status.code != FOLD_OK) return "fails at aligned addresses";
   struct fold_call in = call, out = call;
   in.scratch = out.scratch = gpu_scratch(subject, &call);
-  in.in = (const char *)call.in[0] + 1;
+  in.in[0] = (const char *)call.in[0] + 1;
   out.out = (char *)call.out + 1;
   fault = refusal_fault(subject, &in, "in");
   if (!fault) fault = refusal_fault(subject, &out, "out");

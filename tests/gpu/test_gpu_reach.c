@@ -79,7 +79,7 @@ Test(gpu_reach, ranks_of_one_gpu_are_refused_unless_they_arranged_it, .timeout =
   gpu_open();
   for (int32_t said = 0; said < 4; said++) {
     struct fold_reach_card cards[2];
-    struct fold_reach *reach = NULL;
+    struct fold_comm_reach *reach = NULL;
     for (int r = 0; r < 2; r++) {
       gpu_need(fold_reach_introduce(&cards[r]));
       cr_expect_eq(cards[r].shares_gpu, 0, "nobody has arranged anything");

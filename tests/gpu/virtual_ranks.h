@@ -78,7 +78,7 @@ size_t virtual_faults(const struct virtual_world *world);
 fold_status virtual_watch(struct virtual_world *world, double seconds);
 
 /* virtual_ranks_room.cu */
-fold_status virtual_room_count_from(const struct fold_reach *reach, uint32_t calls, uint64_t steps);
+fold_status virtual_room_count_from(const struct fold_comm_reach *reach, uint32_t calls, uint64_t steps);
 /* Holds up a stream for some microseconds. */
 fold_status virtual_delay(double microseconds, void *stream);
 /* Small integers as f16, whose sum over ranks is exact and tells of the element; how many sums are others. */

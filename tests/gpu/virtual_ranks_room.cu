@@ -15,7 +15,7 @@ static __global__ void count_from_kernel(struct reach_room *room, uint32_t calls
   }
 }
 
-fold_status virtual_room_count_from(const struct fold_reach *reach, uint32_t calls, uint64_t steps) {
+fold_status virtual_room_count_from(const struct fold_comm_reach *reach, uint32_t calls, uint64_t steps) {
   count_from_kernel<<<1, 128>>>(reach->view.room[reach->view.rank], calls, steps);
   FOLD_TRY(fold_cuda_launched("count_from_kernel"));
   FOLD_CUDA_TRY(cudaDeviceSynchronize());

@@ -12,7 +12,7 @@ struct virtual_world {
   int ranks;
   size_t nbytes, arena_bytes;
   unsigned step_blocks, line_blocks; /* of all ranks together */
-  struct fold_reach *reach[MOST];
+  struct fold_comm_reach *reach[MOST];
   void *stream[MOST];
   unsigned char *d_in[MOST];                /* VIRTUAL_SHIFTS copies of each type's vector, and of the words */
   unsigned char *d_arena[MOST], *got[MOST]; /* results */
