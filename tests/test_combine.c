@@ -56,7 +56,7 @@ static void try(const struct shape *s) {
   fill(s, rows, slices);
   memset(out, GUARD, (s->n + 2) * size);
   struct fold_call tree = {.dtype = s->dtype,
-                           .problem = fold_rows_problem(FOLD_SUM),
+                           .problem = fold_rows_problem(s->op),
                            .rows = s->n,
                            .cols = s->ranks,
                            .in = {rows},

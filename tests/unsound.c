@@ -31,7 +31,7 @@ static const struct unsound table[] = {
     ONE("no_dtype", "its dtypes are 0x0", .dtypes = 0),
     ONE("other_dtype", "its dtypes are 0x40", .dtypes = 1u << FOLD_DTYPES),
     ONE("no_op", "its operations are 0x0", .ops = 0),
-    ONE("other_op", "its operations are 0x20", .ops = 1u << FOLD_PROBLEMS),
+    ONE("other_op", "its operations are 0x", .ops = 1u << FOLD_PROBLEMS),
     ONE("other_method", "its method is 99", .method = (enum fold_method)99),
     ONE("other_claim", "claim that is not in the table", .claims = (uint64_t)1 << FOLD_CLAIMS),
     ONE("order_bounded", "order 'host/sequentail' does not exist", .order = "host/sequentail", .claims = C(BOUNDED)),

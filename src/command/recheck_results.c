@@ -80,7 +80,7 @@ static void judge_twin(struct judging *g) {
   size_t n;
   const struct fold_claim *claim = &fold_claims(&n)[FOLD_SAME_BITS_AS];
   const char *name = fold_record_text(g->record, "twin");
-  struct fold_finding finding = fold_finding_open(g->judgement.c->rows);
+  struct fold_finding finding = fold_finding_open(fold_case_results(g->judgement.c));
   if (!(fold_claims_of(g->judgement.subject, g->judgement.c->problem->op) & FOLD_CLAIM(FOLD_SAME_BITS_AS))) return;
   json_t *twin = json_copy((json_t *)(uintptr_t)g->record);
   json_object_set_new(twin, "subject", json_string(name));
@@ -103,7 +103,7 @@ static void judge_repeats(struct judging *g) {
   struct fold_judge *j = g->j;
   size_t n;
   const struct fold_claim *claim = &fold_claims(&n)[FOLD_RUN_TO_RUN];
-  struct fold_finding finding = fold_finding_open(g->judgement.c->rows);
+  struct fold_finding finding = fold_finding_open(fold_case_results(g->judgement.c));
   const struct fold_seen *first = fold_seen_find(&j->seen, j->last->key);
   if (!(fold_claims_of(g->judgement.subject, g->judgement.c->problem->op) & FOLD_CLAIM(FOLD_RUN_TO_RUN))) return;
   if (!fold_seen_has_next(&j->seen, first)) return; /* there is one result: the records do not tell of how many runs */
@@ -119,7 +119,7 @@ static void skip_claims(struct judging *g, uint64_t told) {
   const struct fold_claim *claims = fold_claims(&n);
   const uint64_t promised = fold_claims_of(g->judgement.subject, g->judgement.c->problem->op) & ~told;
   for (size_t k = 0; k < n; k++) {
-    struct fold_finding finding = fold_finding_open(g->judgement.c->rows);
+    struct fold_finding finding = fold_finding_open(fold_case_results(g->judgement.c));
     if (!(promised & FOLD_CLAIM(k))) continue;
     fold_find_skipped(&finding, "only a run can judge this");
     tell(g, &claims[k], &finding);
@@ -130,7 +130,7 @@ static void fail_all(struct judging *g, fold_status why) {
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
   for (size_t k = 0; k < n; k++) {
-    struct fold_finding finding = fold_finding_open(g->judgement.c->rows);
+    struct fold_finding finding = fold_finding_open(fold_case_results(g->judgement.c));
     if (!claims[k].results || !(fold_claims_of(g->judgement.subject, g->judgement.c->problem->op) & FOLD_CLAIM(k)))
       continue;
     fold_find_failed(&finding, why);
@@ -149,7 +149,7 @@ static bool refute_part(struct judging *g, const struct fold_subject *subject) {
   if (!subject->order || !(subject->claims & FOLD_CLAIM(FOLD_REPLAYS))) return false;
   if (fold_evidence_replay(&e, &replayed).code != FOLD_OK) return false;
   uint64_t *got = calloc(held + 1, sizeof *got);
-  struct fold_finding finding = fold_finding_open(g->judgement.c->rows);
+  struct fold_finding finding = fold_finding_open(fold_case_results(g->judgement.c));
   bool read = got != NULL;
   for (size_t i = 0; i < held && read; i++) {
     uint64_t bits;
@@ -159,7 +159,7 @@ static bool refute_part(struct judging *g, const struct fold_subject *subject) {
   if (read && fold_find_same(&finding, dtype, got, replayed, held, "different bits than its order's replay"))
     fold_find_refuted(&finding,
                       "another hash of all %zu results than its order's replay, in a row behind the first %zu",
-                      g->judgement.c->rows, held);
+                      fold_case_results(g->judgement.c), held);
   free(got);
   if (read) tell(g, &fold_claims(&n)[FOLD_REPLAYS], &finding);
   return read;

@@ -26,7 +26,7 @@ fold_status fold_compare_distance(json_t *const record[2], struct fold_again *ag
   json_object_set_new(told, "row", json_integer((json_int_t)row));
   if (json_object_get(record[1], "problem")) return fold_ok(); /* hashes of rows: nothing is near to another */
   fold_status status = again ? fold_again_input(again, record[1]) : fold_error(FOLD_UNSUPPORTED, "not asked for");
-  if (status.code == FOLD_OK && row >= again->remade.c->rows) return fold_ok();
+  if (status.code == FOLD_OK && row >= fold_case_results(again->remade.c)) return fold_ok();
   if (status.code == FOLD_OK) status = fold_truths_row(&again->remade.truths, row, &truth);
   if (status.code == FOLD_NO_MEMORY) return status;
   if (status.code != FOLD_OK) return fold_ok();

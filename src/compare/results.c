@@ -92,16 +92,17 @@ fold_status fold_again_results(struct fold_again *a, const json_t *record, const
   const struct fold_case *c = a->remade.c;
   const enum fold_dtype dtype = fold_subject_result(subject, c->dtype);
   size_t held;
-  *results = calloc(c->rows + 1, 8);
-  if (*results == NULL) return fold_no_memory("for %zu results", c->rows);
+  *results = calloc(fold_case_results(c) + 1, 8);
+  if (*results == NULL) return fold_no_memory("for %zu results", fold_case_results(c));
   if (json_object_get(record, "results_npy")) {
-    FOLD_TRY(read_npy(record, path, dtype, *results, c->rows));
-    held = c->rows;
+    FOLD_TRY(read_npy(record, path, dtype, *results, fold_case_results(c)));
+    held = fold_case_results(c);
   } else {
-    FOLD_TRY(read_held(record, dtype, *results, c->rows, &held));
+    FOLD_TRY(read_held(record, dtype, *results, fold_case_results(c), &held));
   }
-  if (held < c->rows) FOLD_TRY(fill_in(a, subject, *results, c->rows));
-  if (has_hash(record, dtype, *results, c->rows)) return check_held(record, dtype, *results, held);
-  if (held == c->rows) return fold_error(FOLD_BAD_INPUT, "its results do not have the recorded hash");
-  return fold_error(FOLD_UNSUPPORTED, "it holds %zu of %zu results (record --full holds all)", held, c->rows);
+  if (held < fold_case_results(c)) FOLD_TRY(fill_in(a, subject, *results, fold_case_results(c)));
+  if (has_hash(record, dtype, *results, fold_case_results(c))) return check_held(record, dtype, *results, held);
+  if (held == fold_case_results(c)) return fold_error(FOLD_BAD_INPUT, "its results do not have the recorded hash");
+  return fold_error(FOLD_UNSUPPORTED, "it holds %zu of %zu results (record --full holds all)", held,
+                    fold_case_results(c));
 }

@@ -61,7 +61,7 @@ static bool is_bounded(const struct fold_evidence *e, const struct judged *judge
   any.order = NULL;
   any.method = FOLD_PLAIN;
   of_any.subject = &any;
-  *finding = fold_finding_open(e->truths->c->rows);
+  *finding = fold_finding_open(fold_case_results(e->truths->c));
   fold_judge_bounded(&of_any, finding);
   return finding->verdict != FOLD_REFUTED && finding->verdict != FOLD_BROKEN;
 }
@@ -69,7 +69,7 @@ static bool is_bounded(const struct fold_evidence *e, const struct judged *judge
 /* Finds a row that is NaN or infinite although its exact result is finite; false if there is none. */
 static bool find_wild(struct fold_golden *g, const struct fold_judgement *j, size_t *row, fold_status *status) {
   const enum fold_dtype dtype = fold_subject_result(j->subject, j->c->dtype);
-  for (*row = 0; *row < j->c->rows && !j->subject->unknown; ++*row) {
+  for (*row = 0; *row < fold_case_results(j->c) && !j->subject->unknown; ++*row) {
     const struct fold_truth *truth;
     if (fold_bits_class(dtype, fold_bits_load(dtype, j->got, *row)) < FOLD_INFINITE) continue;
     *status = fold_truths_row(&g->again.remade.truths, *row, &truth);
@@ -85,7 +85,7 @@ static fold_status is_mpfrs(struct fold_golden *g, const struct fold_judgement *
   const struct fold_call call = fold_case_call(j->c, g->again.remade.truths.in, NULL);
   const enum fold_dtype dtype = fold_subject_result(j->subject, j->c->dtype);
   *is = true;
-  for (size_t row = 0; row < j->c->rows && *is; row++) {
+  for (size_t row = 0; row < fold_case_results(j->c) && *is; row++) {
     const struct fold_terms terms = fold_call_terms(&call, row);
     struct fold_truth truth;
     fold_truth_init(&truth);
@@ -133,7 +133,7 @@ static fold_status judge(struct fold_golden *g, const struct fold_judgement *j, 
   if (judged.claim)
     fold_golden_refuse(g, j, "%s is %s: %s", judged.claim->name, fold_verdict_name(judged.finding.verdict),
                        judged.finding.reason);
-  else if ((judged.held & needed) != needed && j->c->rows > 0)
+  else if ((judged.held & needed) != needed && fold_case_results(j->c) > 0)
     fold_golden_refuse(g, j, "no oracle can certify it");
   else if (!is_bounded(&e, &judged, &any_order))
     fold_golden_refuse(g, j, "no order has such an error: %s", any_order.reason);

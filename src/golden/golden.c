@@ -200,7 +200,7 @@ json_t *fold_golden_record(const struct fold_golden *g, const struct fold_judgem
   struct fold_judgement run = {
       .subject = j->subject, .c = j->c, .input_hash = j->input_hash, .got = j->got, .full = true};
   char where[320];
-  run.finding = j->got ? fold_finding_open(j->c->rows) : j->finding;
+  run.finding = j->got ? fold_finding_open(fold_case_results(j->c)) : j->finding;
   if (j->got) run.finding.reason[0] = '\0';
   json_t *record = fold_record_of(&run);
   fold_golden_where(g, j->subject, where);

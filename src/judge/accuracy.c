@@ -253,7 +253,7 @@ static struct fold_weight weight_of_extreme(const struct fold_evidence *e, size_
 
 struct fold_weight fold_weight_of(const struct fold_evidence *e, size_t row, uint64_t got) {
   const enum fold_op op = e->truths->c->problem->op;
-  struct fold_finding finding = fold_finding_open(e->truths->c->rows);
+  struct fold_finding finding = fold_finding_open(fold_case_results(e->truths->c));
   struct fold_weighing w;
   if (op == FOLD_MAX || op == FOLD_MIN) return weight_of_extreme(e, row, got);
   fold_weighing_init(&w);

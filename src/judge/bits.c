@@ -29,10 +29,10 @@ static void blame_varying_twin(struct fold_trial *trial, const struct fold_subje
                                struct fold_finding *finding) {
   enum { AGAIN = 8 }; /* unseen: 7 */
   const enum fold_dtype dtype = fold_trial_result_dtype(trial);
-  const uint64_t first = fold_results_hash(dtype, trial->other, trial->c->rows);
+  const uint64_t first = fold_results_hash(dtype, trial->other, fold_case_results(trial->c));
   for (unsigned k = 0; k < AGAIN; k++) {
     if (fold_trial_run_twin(trial, twin).code != FOLD_OK) return;
-    if (fold_results_hash(dtype, trial->other, trial->c->rows) == first) continue;
+    if (fold_results_hash(dtype, trial->other, fold_case_results(trial->c)) == first) continue;
     fold_find_failed(finding,
                      fold_error(FOLD_ENVIRONMENT, "its reference %.80s gives different bits in a repeat", twin->name));
     return;
@@ -57,7 +57,8 @@ void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *find
   fold_status status = fold_within(fold_trial_run_twin(trial, twin), "%.80s%s, whose bits it claims", twin->name, on);
   if (status.code != FOLD_OK)
     fold_find_failed(finding, status);
-  else if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->got, trial->other, trial->c->rows, what))
+  else if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->got, trial->other,
+                          fold_case_results(trial->c), what))
     fold_find_held(finding);
   else
     blame_varying_twin(trial, twin, finding);
@@ -92,7 +93,7 @@ void fold_find_fresh_row(const struct fold_trial *trial, struct fold_finding *fi
   uint64_t bits[FOLD_FRESH_ROWS];
   const size_t n =
       fold_fresh_results(trial->fresh, trial->subject->name, trial->subject->engine, trial->c->name, hash, bits);
-  for (size_t r = 0; r < n && r < trial->c->rows; r++) {
+  for (size_t r = 0; r < n && r < fold_case_results(trial->c); r++) {
     const uint64_t ours = fold_bits_load(dtype, trial->got, r);
     if (fold_bits_same(dtype, bits[r], ours)) continue;
     finding->row = r;
@@ -104,7 +105,8 @@ void fold_find_fresh_row(const struct fold_trial *trial, struct fold_finding *fi
 }
 
 void fold_judge_fresh_process(struct fold_trial *trial, struct fold_finding *finding) {
-  uint64_t ours = fold_results_hash(fold_trial_result_dtype(trial), trial->got, trial->c->rows), theirs = ours;
+  uint64_t ours = fold_results_hash(fold_trial_result_dtype(trial), trial->got, fold_case_results(trial->c)),
+           theirs = ours;
   struct fold_traces traces;
   const char *why = NULL;
   if (!trial->fresh) {

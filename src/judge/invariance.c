@@ -11,7 +11,7 @@
  * that. One whose variables were not changed tells whether a process alone makes a difference: that is fresh_process's. */
 static bool judge_variables(struct fold_trial *trial, struct fold_finding *finding, size_t *ran) {
   const struct fold_subject *s = trial->subject;
-  const uint64_t ours = fold_results_hash(fold_trial_result_dtype(trial), trial->got, trial->c->rows);
+  const uint64_t ours = fold_results_hash(fold_trial_result_dtype(trial), trial->got, fold_case_results(trial->c));
   uint64_t theirs;
   unsigned threads;
   if (!trial->fresh || !fold_fresh_launch(trial->fresh, s->name, s->engine, trial->c->name, 0, &threads, &theirs))
@@ -66,7 +66,8 @@ static bool judge_sub_range(struct fold_trial *trial, struct fold_finding *findi
 
 static bool judge_addresses(struct fold_trial *trial, struct fold_finding *finding, size_t k, const void *context) {
   const struct fold_case *c = trial->c;
-  const bool divisible = c->cols > 1 && c->cols <= FOLD_ROW_TERMS && c->rows > 0 && !trial->subject->vector;
+  const bool divisible = c->cols > 1 && c->cols <= FOLD_ROW_TERMS && fold_case_results(c) > 0 &&
+                         fold_trial_width(trial) == 1 && !trial->subject->vector;
   size_t ran;
   (void)context;
   if (k == 0) return fold_judge_varied(trial, finding, FOLD_VARIES_ADDRESS, &ran);
@@ -141,7 +142,8 @@ static bool judge_permutation(struct fold_trial *trial, struct fold_finding *fin
   }
   char what[80];
   snprintf(what, sizeof what, "different bits for the terms %s", p->name);
-  return fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, trial->c->rows, what);
+  return fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, fold_case_results(trial->c),
+                        what);
 }
 
 void fold_judge_permutation_invariant(struct fold_trial *trial, struct fold_finding *finding) {

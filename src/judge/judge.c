@@ -27,7 +27,7 @@ static bool gets_memory(const struct fold_trial *trial) {
 static void judge_moved(const struct fold_claim *claim, struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_variation moved = {.shift = 1, .other_shift = trial->c->problem->inputs > 1, .out_shift = 1};
   struct fold_evidence evidence = fold_trial_evidence(trial);
-  struct fold_finding found = fold_finding_open(trial->c->rows);
+  struct fold_finding found = fold_finding_open(fold_case_results(trial->c));
   struct fold_varied seen;
   char how[200];
   if (!gets_memory(trial)) return;
@@ -60,7 +60,7 @@ static void check_sides(const struct fold_claim *claim, enum fold_dtype dtype, s
 
 void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, struct fold_finding *finding) {
   struct fold_evidence evidence = fold_trial_evidence(trial);
-  *finding = fold_finding_open(trial->c->rows);
+  *finding = fold_finding_open(fold_case_results(trial->c));
   trial->why = claim->id;
   trial->has_refuting = trial->cut = false;
   trial->sides.n = trial->part.n = 0;
@@ -90,7 +90,7 @@ void fold_judge_evidence(const struct fold_evidence *evidence, const char *globs
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
   for (size_t k = 0; k < n; k++) {
-    struct fold_finding finding = fold_finding_open(c->rows);
+    struct fold_finding finding = fold_finding_open(fold_case_results(c));
     if (!claims[k].results || !(promised & FOLD_CLAIM(k)) || !fold_glob_match(globs, claims[k].name)) continue;
     const char *why = fold_claim_unjudged(evidence->subject, claims[k].id);
     if (why)

@@ -200,9 +200,18 @@ fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const
 uint64_t fold_trial_poke(const struct fold_trial *trial, double term);
 /* Whether a run with such terms in a finite input failed because of these, so that it is to be made again without. */
 bool fold_trial_spares_it(struct fold_trial *trial, fold_status status);
-/* A part of the case where it lies: so many rows, of so many terms each from term `col` on; several rows have all terms. */
+/* A batch is cut along the outermost axis of its results: into rows, or into the matrices of a batch of products. Each of
+ * these slices has `width` results, which lie side by side; a row of a sum has one. */
+enum fold_axis fold_trial_batch_axis(const struct fold_trial *trial);
+size_t fold_trial_slices(const struct fold_trial *trial);
+size_t fold_trial_width(const struct fold_trial *trial);
+/* The shape of so many slices, of so many terms a result. */
+struct fold_shape fold_trial_shape(const struct fold_trial *trial, size_t slices, size_t terms);
+/* How many elements of input k a slice has to itself; 0: all slices share the input. */
+size_t fold_trial_slice(const struct fold_trial *trial, unsigned k);
+/* A part of the case where it lies: so many slices, of so many terms from term `col` on; several have all terms. */
 struct fold_request fold_trial_part(const struct fold_trial *trial, size_t row, size_t rows, size_t col, size_t cols);
-/* A run of the first terms of some rows. */
+/* A run of the first terms of some slices. */
 fold_status fold_trial_run_part(struct fold_trial *trial, size_t row, size_t rows, size_t cols, void *got);
 /* The first row in which the element is; the inputs' elements are numbered one input after the other. */
 size_t fold_trial_row_of(const struct fold_trial *trial, size_t at);

@@ -85,7 +85,7 @@ void fold_judge_writes_output(struct fold_trial *trial, struct fold_finding *fin
   char where[60] = ""; /* unseen: 61 */
   if (!complete(trial, finding) || !judge_nan_poison(trial, finding)) return;
   fold_status status = confirm_base(trial, &base);
-  finding->comparisons = trial->c->rows;
+  finding->comparisons = fold_case_results(trial->c);
   fold_find_held(finding);
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
@@ -111,7 +111,7 @@ static void describe_distance(const struct fold_trial *trial, const struct fold_
   const bool is_output = t->bounds_of == FOLD_OUTPUT;
   const enum fold_dtype dtype = is_output ? fold_subject_result(trial->subject, c->dtype) : c->dtype;
   const ptrdiff_t size = (ptrdiff_t)fold_dtype_size(dtype);
-  const size_t n = is_output ? c->rows : trial->rig->in[t->bounds_of == FOLD_OTHER_INPUT].n;
+  const size_t n = is_output ? fold_case_results(c) : trial->rig->in[t->bounds_of == FOLD_OTHER_INPUT].n;
   const bool before = t->bounds_at < 0;
   const ptrdiff_t beyond = before ? (size - 1 - t->bounds_at) / size : t->bounds_at / size - (ptrdiff_t)n + 1;
   text[0] = '\0';

@@ -17,7 +17,7 @@ void fold_judge_rank_agreement(struct fold_trial *trial, struct fold_finding *fi
   } else if (!fold_trial_find(trial, FOLD_DID_RUN_TOGETHER)) {
     fold_find_skipped(finding, "there is only one rank");
   } else if (!run) {
-    finding->comparisons = trial->c->rows;
+    finding->comparisons = fold_case_results(trial->c);
     fold_find_held(finding);
   } else {
     const struct fold_traces *split = &run->traces;
@@ -50,7 +50,7 @@ static bool judge_part(struct fold_trial *trial, struct fold_finding *finding, s
 /* Each element must have the same bits in the whole message as in a shorter one: in its halves, in two parts of other
  * lengths, and alone, at the ends and at a third. */
 void fold_judge_message_invariant(struct fold_trial *trial, struct fold_finding *finding) {
-  size_t n = trial->c->rows;
+  size_t n = fold_case_results(trial->c);
   if (trial->rig->world == NULL) {
     fold_find_skipped(finding, "it has no ranks");
     return;
@@ -86,7 +86,8 @@ void fold_judge_world_invariant(struct fold_trial *trial, struct fold_finding *f
       return;
     }
     snprintf(what, sizeof what, "different bits with %u ranks", worlds[i]);
-    if (!fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, c->rows, what)) return;
+    if (!fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, fold_case_results(c), what))
+      return;
     tried = true;
   }
   if (tried)

@@ -16,7 +16,8 @@ static unsigned foreign_repeats(const struct fold_trial *trial) {
 static bool varies(struct fold_trial *trial) {
   const enum fold_dtype dtype = fold_trial_result_dtype(trial);
   if (!trial->subject->unknown || fold_trial_rerun(trial, 0x3d).code != FOLD_OK) return false;
-  return fold_results_hash(dtype, trial->other, trial->c->rows) != fold_results_hash(dtype, trial->got, trial->c->rows);
+  return fold_results_hash(dtype, trial->other, fold_case_results(trial->c)) !=
+         fold_results_hash(dtype, trial->got, fold_case_results(trial->c));
 }
 
 /* Runs one or two other inputs at the same address before repeat k. That shows results that are stored from run to run,
@@ -66,11 +67,12 @@ static bool repeat(struct fold_trial *trial, struct repeats *r, bool busy, unsig
     fold_find_failed(finding, status);
     return false;
   }
-  const bool same = fold_find_same(&again, dtype, trial->other, trial->got, trial->c->rows, "different bits");
+  const bool same =
+      fold_find_same(&again, dtype, trial->other, trial->got, fold_case_results(trial->c), "different bits");
   if (same || !finding->compared) *finding = again;
   r->ran[busy]++;
   r->differing[busy] += !same;
-  if (!same) count_pattern(r, fold_results_hash(dtype, trial->other, trial->c->rows));
+  if (!same) count_pattern(r, fold_results_hash(dtype, trial->other, fold_case_results(trial->c)));
   return true;
 }
 
@@ -107,7 +109,7 @@ static bool repeat_launches(struct fold_trial *trial, const struct repeats *r, s
     fold_status status = fold_trial_try(trial, &how, &first);
     if (status.code == FOLD_UNSUPPORTED) continue;
     if (status.code == FOLD_OK) status = fold_trial_repeat(trial, &first, n);
-    finding->comparisons += n * trial->c->rows;
+    finding->comparisons += n * fold_case_results(trial->c);
     if (status.code == FOLD_OK) continue;
     fold_find_failed(finding, status);
     return false;
@@ -141,7 +143,7 @@ static bool repeat_by_other_thread(struct fold_trial *trial, struct fold_finding
   if (status.code == FOLD_OK && fold_trial_find(trial, FOLD_DID_WRITE_INPUT)) status = fold_trial_refill(trial);
   if (status.code != FOLD_OK) fold_find_failed(finding, status);
   return status.code == FOLD_OK &&
-         fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, trial->c->rows,
+         fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, fold_case_results(trial->c),
                         "different bits in a repeat that a second thread of the process called");
 }
 
@@ -151,7 +153,7 @@ void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *findin
     fold_find_skipped(finding, "no repeat is asked for");
     return;
   }
-  count_pattern(&r, fold_results_hash(fold_trial_result_dtype(trial), trial->got, trial->c->rows));
+  count_pattern(&r, fold_results_hash(fold_trial_result_dtype(trial), trial->got, fold_case_results(trial->c)));
   for (unsigned k = 0; k < trial->repeats; k++) {
     if (k < foreign_repeats(trial) && !judge_foreign(trial, finding, k)) return;
     const double begun = fold_now();

@@ -52,7 +52,7 @@ enum fold_dtype fold_reveal_usual_dtype(const struct fold_subject *subject) {
 }
 
 enum fold_problem_id fold_reveal_usual_problem(const struct fold_subject *subject) {
-  return subject->ops == 1u << FOLD_DOT ? FOLD_DOT : FOLD_ROWS_SUM;
+  return subject->ops >> FOLD_ROWS_SUM & 1 || !(subject->ops >> FOLD_DOT & 1) ? FOLD_ROWS_SUM : FOLD_DOT;
 }
 
 static fold_status check(const struct fold_subject *subject, const struct fold_reveal_asked *asked) {

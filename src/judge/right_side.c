@@ -21,8 +21,8 @@ static const uint64_t OF_ANOTHER = FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_SA
 
 /* Whether both results are of terms that are known. */
 static bool is_known(const struct fold_trial *trial, const struct fold_finding *f) {
-  return OF_TWO_RUNS & FOLD_CLAIM(trial->why) && f->compared && f->row < trial->c->rows && !f->of_other_run &&
-         trial->truths && trial->truths->in[0] && !trial->subject->unknown;
+  return OF_TWO_RUNS & FOLD_CLAIM(trial->why) && f->compared && f->row < fold_case_results(trial->c) &&
+         !f->of_other_run && trial->truths && trial->truths->in[0] && !trial->subject->unknown;
 }
 
 struct both {

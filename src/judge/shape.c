@@ -13,27 +13,53 @@
 #include "base/bits.h"
 #include "judge/sweep.h"
 
-/* rows x cols elements of each input, element (r, c) at r * row_stride + c * col_stride. */
+/* A case's terms laid elsewhere: its shape, and each input's strides. */
 struct shape {
-  size_t rows, cols, row_stride, col_stride;
-  bool repeats; /* each row has the terms of the case's first one */
+  struct fold_shape shape;
+  ptrdiff_t stride[FOLD_INPUTS][FOLD_AXES];
+  bool repeats; /* each slice has the terms of the case's first one */
 };
 
-/* An input that all rows share has one row. */
-static size_t rows_in(const struct fold_trial *trial, const struct shape *s, unsigned k) {
-  return fold_has_axis(trial->c->problem, k, FOLD_M) ? s->rows : 1;
+/* How an array is laid that is not contiguous: elements `step` apart; along each further axis a gap of `gap` elements, or
+ * up to a multiple of `line`; the axes in the order of its problem, or turned round. */
+struct layout {
+  size_t step, gap, line;
+  bool turned;
+};
+static const struct layout contiguous = {.step = 1};
+
+static void lay_strides(const struct fold_problem *problem, const struct fold_shape *shape, const struct layout *l,
+                        unsigned k, ptrdiff_t stride[FOLD_AXES]) {
+  size_t next = l->step;
+  for (unsigned i = 0; i < problem->n_axes[k]; i++) {
+    const enum fold_axis axis = problem->axes[k][l->turned ? i : problem->n_axes[k] - 1 - i];
+    stride[axis] = (ptrdiff_t)next;
+    next = next * shape->at[axis] + l->gap;
+    if (l->line) next = (next / l->line + 1) * l->line;
+  }
 }
 
-static size_t extent(const struct shape *s, size_t rows) {
-  return rows && s->cols ? (rows - 1) * s->row_stride + (s->cols - 1) * s->col_stride + 1 : 0;
+static struct shape shape_of(const struct fold_trial *trial, const struct fold_shape *shape, const struct layout *l) {
+  struct shape s = {.shape = *shape};
+  for (unsigned k = 0; k < trial->c->problem->inputs; k++) lay_strides(trial->c->problem, shape, l, k, s.stride[k]);
+  return s;
+}
+
+/* How far input k reaches. */
+static size_t extent(const struct fold_trial *trial, const struct shape *s, unsigned k) {
+  const struct fold_problem *problem = trial->c->problem;
+  struct fold_shape last = s->shape;
+  if (fold_elements(problem, &s->shape, k) == 0) return 0;
+  for (unsigned a = 0; a < FOLD_AXES; a++) last.at[a] -= last.at[a] > 0;
+  return (size_t)fold_place(problem, k, s->stride[k], &last) + 1;
 }
 
 /* Opens a rig of that shape, with so many more elements in each input. */
 static fold_status open_shape(const struct fold_trial *trial, const struct shape *s, size_t more,
                               struct fold_rig *rig) {
-  const size_t rows = s->rows;
-  const size_t n[FOLD_INPUTS] = {extent(s, rows_in(trial, s, 0)) + more, extent(s, rows_in(trial, s, 1)) + more};
-  FOLD_TRY(fold_rig_open(rig, trial->subject->engine, trial->c->problem, trial->c->dtype, n, rows));
+  const struct fold_case *c = trial->c;
+  const size_t n[FOLD_INPUTS] = {extent(trial, s, 0) + more, c->problem->inputs > 1 ? extent(trial, s, 1) + more : 0};
+  FOLD_TRY(fold_rig_open(rig, trial->subject->engine, c->problem, c->dtype, n, fold_results(c->problem, &s->shape)));
   rig->last = trial->rig->last; /* the same subject goes on, in other memory */
   return fold_ok();
 }
@@ -41,30 +67,33 @@ static fold_status open_shape(const struct fold_trial *trial, const struct shape
 /* The element that input k holds behind the terms of each of the case's rows. */
 typedef uint64_t beyond(const struct fold_case *c, unsigned k);
 
+static void lay_input(const struct fold_trial *trial, const struct shape *s, beyond *more, unsigned k,
+                      struct fold_rig *rig) {
+  const struct fold_case *c = trial->c;
+  const unsigned char *from = fold_rig_input_at(trial->rig, k);
+  unsigned char *to = fold_rig_input_at(rig, k);
+  ptrdiff_t stride[FOLD_AXES];
+  fold_contiguous(c->problem, &c->shape, k, stride);
+  for (size_t i = 0; i < rig->in[k].n; i++) fold_bits_store(c->dtype, to, i, fold_format_of(c->dtype).nan);
+  for (size_t e = 0; e < fold_elements(c->problem, &s->shape, k); e++) {
+    struct fold_shape at = fold_coordinates(c->problem, &s->shape, k, e);
+    const size_t place = (size_t)fold_place(c->problem, k, s->stride[k], &at);
+    if (s->repeats) at.at[fold_trial_batch_axis(trial)] = 0;
+    const size_t own = (size_t)fold_place(c->problem, k, stride, &at);
+    fold_bits_store(c->dtype, to, place, at.k < c->cols ? fold_bits_load(c->dtype, from, own) : more(c, k));
+  }
+}
+
 static fold_status lay_shape(const struct fold_trial *trial, const struct shape *s, beyond *more,
                              struct fold_rig *rig) {
-  const struct fold_case *c = trial->c;
-  const uint64_t nan = fold_format_of(c->dtype).nan;
-  for (unsigned k = 0; k < rig->inputs; k++) {
-    const unsigned char *from = fold_rig_input_at(trial->rig, k);
-    unsigned char *to = fold_rig_input_at(rig, k);
-    for (size_t i = 0; i < rig->in[k].n; i++) fold_bits_store(c->dtype, to, i, nan);
-    for (size_t row = 0; row < rows_in(trial, s, k); row++)
-      for (size_t col = 0; col < s->cols; col++)
-        fold_bits_store(
-            c->dtype, to, row * s->row_stride + col * s->col_stride,
-            col < c->cols ? fold_bits_load(c->dtype, from, (s->repeats ? 0 : row) * c->cols + col) : more(c, k));
-  }
+  for (unsigned k = 0; k < rig->inputs; k++) lay_input(trial, s, more, k, rig);
   return fold_rig_load(rig);
 }
 
-static fold_status run_shape(struct fold_trial *trial, struct fold_rig *rig, const struct shape *s, size_t cols,
-                             bool strides, void *got) {
-  struct fold_request request = {.rows = s->rows, .cols = cols, .poison = 0x4e}; /* unseen: 0x4d | 0x4f */
-  for (unsigned k = 0; k < rig->inputs && strides; k++) {
-    request.stride[k][FOLD_M] = fold_has_axis(rig->problem, k, FOLD_M) ? (ptrdiff_t)s->row_stride : 0;
-    request.stride[k][FOLD_K] = (ptrdiff_t)s->col_stride;
-  }
+static fold_status run_shape(struct fold_trial *trial, struct fold_rig *rig, const struct shape *s, bool strides,
+                             void *got) {
+  struct fold_request request = {.shape = s->shape, .poison = 0x4e}; /* unseen: 0x4d | 0x4f */
+  if (strides) memcpy(request.stride, s->stride, sizeof request.stride);
   return fold_trial_run(trial, rig, &request, got);
 }
 
@@ -73,8 +102,8 @@ static bool is_for(const struct fold_trial *trial, struct fold_finding *finding)
   const struct fold_case *c = trial->c;
   if (fold_engine_has_ranks(trial->subject->engine))
     fold_find_skipped(finding, "over ranks: message_invariant and world_invariant judge this");
-  else if (c->rows == 0 || c->cols == 0)
-    fold_find_skipped(finding, c->rows ? FOLD_NO_TERMS : FOLD_NO_ROWS);
+  else if (fold_case_terms(c) == 0)
+    fold_find_skipped(finding, fold_case_results(c) ? FOLD_NO_TERMS : FOLD_NO_ROWS);
   else if (c->cols > FOLD_ROW_TERMS)
     fold_find_skipped(finding, "rows of over %d terms", FOLD_ROW_TERMS);
   else
@@ -82,10 +111,10 @@ static bool is_for(const struct fold_trial *trial, struct fold_finding *finding)
   return false;
 }
 
-/* The first row, and as many more as fit. */
-static size_t rows_of(const struct fold_case *c, size_t row_elements) {
-  const size_t most = 1 + 2 * FOLD_ROW_TERMS / row_elements;
-  return c->rows < most ? c->rows : most;
+/* The first slice, and as many more as fit. */
+static size_t rows_of(const struct fold_trial *trial, size_t row_elements) {
+  const size_t most = 1 + 2 * FOLD_ROW_TERMS / row_elements, all = fold_trial_slices(trial);
+  return all < most ? all : most;
 }
 
 /* Runs in memory of its own, with elements of `more` behind the case's terms. */
@@ -93,7 +122,7 @@ static fold_status run_laid(struct fold_trial *trial, const struct shape *s, bey
   struct fold_rig rig = {0};
   fold_status status = open_shape(trial, s, 0, &rig);
   if (status.code == FOLD_OK) status = lay_shape(trial, s, more, &rig);
-  if (status.code == FOLD_OK) status = run_shape(trial, &rig, s, s->cols, strides, got);
+  if (status.code == FOLD_OK) status = run_shape(trial, &rig, s, strides, got);
   fold_rig_close(&rig);
   return status;
 }
@@ -118,11 +147,11 @@ static void show_gross(const struct fold_trial *trial, size_t rows, struct fold_
 
 static uint64_t zero(const struct fold_case *c, unsigned k) { return (void)c, (void)k, 0; }
 
-/* Sets the elements behind the first n to zero. */
-static fold_status append_zeros(struct fold_rig *rig, size_t n) {
+/* Sets the last elements of each input to zero. */
+static fold_status append_zeros(struct fold_rig *rig, size_t zeros) {
   const size_t size = fold_dtype_size(rig->dtype);
   for (unsigned k = 0; k < rig->inputs; k++)
-    memset((unsigned char *)fold_rig_input_at(rig, k) + n * size, 0, (rig->in[k].n - n) * size);
+    memset((unsigned char *)fold_rig_input_at(rig, k) + (rig->in[k].n - zeros) * size, 0, zeros * size);
   return fold_rig_load(rig);
 }
 
@@ -138,27 +167,37 @@ static void take_front(struct fold_trial *trial, size_t n, size_t zeros) {
 
 /* Compares the first n terms of the first row in front of the case's other terms, as an array of their own, and in
  * front of zeros. */
-static bool judge_prefix(struct fold_trial *trial, size_t n, struct fold_finding *finding) {
+static bool compare_prefix(struct fold_trial *trial, size_t n, unsigned char *in_front, struct fold_finding *finding) {
   enum { ZEROS = 1000 };
-  uint64_t in_front, got;
+  const size_t width = fold_trial_width(trial);
+  unsigned char *got = in_front + width * sizeof(uint64_t);
   char what[120]; /* unseen: 121 | 119 */
-  fold_status status = fold_trial_run_part(trial, 0, 1, n, &in_front);
+  fold_status status = fold_trial_run_part(trial, 0, 1, n, in_front);
   for (unsigned zeros = 0; zeros <= ZEROS && status.code == FOLD_OK; zeros += ZEROS) {
     struct fold_rig rig = {0};
-    const struct shape s = {1, n, n, 1, false};
+    const struct fold_shape first = fold_trial_shape(trial, 1, n);
+    const struct shape s = shape_of(trial, &first, &contiguous);
     status = open_shape(trial, &s, zeros, &rig);
     if (status.code == FOLD_OK) status = lay_shape(trial, &s, zero, &rig);
-    if (status.code == FOLD_OK) status = append_zeros(&rig, n);
-    if (status.code == FOLD_OK) status = run_shape(trial, &rig, &s, n, false, &got);
+    if (status.code == FOLD_OK) status = append_zeros(&rig, zeros);
+    if (status.code == FOLD_OK) status = run_shape(trial, &rig, &s, false, got);
     snprintf(what, sizeof what, "the row's first %zu term%s, %s, gave different bits than in the row", n,
              n == 1 ? "" : "s", zeros ? "in front of zeros" : "as an array");
     fold_rig_close(&rig);
-    if (compare(trial, status, &got, &in_front, 1, what, finding)) continue;
+    if (compare(trial, status, got, in_front, width, what, finding)) continue;
     take_front(trial, n, zeros);
     return false;
   }
   if (status.code != FOLD_OK) fold_find_failed(finding, status);
   return status.code == FOLD_OK;
+}
+
+static bool judge_prefix(struct fold_trial *trial, size_t n, struct fold_finding *finding) {
+  unsigned char *results = malloc(2 * fold_trial_width(trial) * sizeof(uint64_t));
+  if (!results) fold_find_failed(finding, fold_no_memory("for %zu results", fold_trial_width(trial)));
+  const bool same = results && compare_prefix(trial, n, results, finding);
+  free(results);
+  return same;
 }
 
 void fold_judge_length_invariant(struct fold_trial *trial, struct fold_finding *finding) {
@@ -192,15 +231,17 @@ static uint64_t identity(const struct fold_case *c, unsigned k) {
 static bool judge_padded(struct fold_trial *trial, size_t more, beyond *with, struct fold_finding *finding) {
   const struct fold_case *c = trial->c;
   const size_t cols = c->cols + more;
-  const struct shape s = {rows_of(c, cols), cols, cols, 1, false};
+  const struct fold_shape padded_shape = fold_trial_shape(trial, rows_of(trial, cols), cols);
+  const struct shape s = shape_of(trial, &padded_shape, &contiguous);
+  const size_t results = fold_results(c->problem, &s.shape);
   char what[120]; /* unseen: 121 | 119 */
   snprintf(what, sizeof what, "different bits with %zu %s%s appended to a row of %zu", more,
            with == zero ? "zero" : "identity element", more == 1 ? "" : "s", c->cols);
   const fold_status status = run_laid(trial, &s, with, false, trial->other);
-  if (compare(trial, status, trial->other, trial->got, s.rows, what, finding)) return true;
-  show_gross(trial, s.rows, finding);
+  if (compare(trial, status, trial->other, trial->got, results, what, finding)) return true;
+  show_gross(trial, results, finding);
   const struct fold_order_side plain = {.rows = c->rows, .row = finding->row, .at = "as they are"};
-  struct fold_order_side padded = {.rows = s.rows, .row = finding->row, .more = more, .more_zeros = with == zero};
+  struct fold_order_side padded = {.rows = s.shape.m, .row = finding->row, .more = more, .more_zeros = with == zero};
   snprintf(padded.at, sizeof padded.at, "with %zu %s%s appended", more, with == zero ? "zero" : "identity element",
            more == 1 ? "" : "s");
   fold_trial_take_sides(trial, c->cols, &plain, &padded);
@@ -210,7 +251,7 @@ static bool judge_padded(struct fold_trial *trial, size_t more, beyond *with, st
 /* If no result is -0, +0 must change nothing either. */
 static bool has_negative_zero(const struct fold_trial *trial) {
   const enum fold_dtype dtype = fold_trial_result_dtype(trial);
-  for (size_t r = 0; r < trial->c->rows; r++)
+  for (size_t r = 0; r < fold_case_results(trial->c); r++)
     if (fold_bits_load(dtype, trial->got, r) == fold_format_of(dtype).sign) return true;
   return false;
 }
@@ -231,30 +272,37 @@ void fold_judge_padding_invariant(struct fold_trial *trial, struct fold_finding 
 
 /* ---- stride_invariant ---- */
 
-static bool judge_strides(struct fold_trial *trial, struct fold_finding *finding, size_t k, const void *context) {
-  const struct shape s = ((const struct shape *)context)[k];
+static bool judge_layout(struct fold_trial *trial, struct fold_finding *finding, size_t i, const void *context) {
+  const struct fold_case *c = trial->c;
+  const struct fold_shape shape = fold_trial_shape(trial, rows_of(trial, 3 * c->cols + 1), c->cols);
+  const struct shape s = shape_of(trial, &shape, (const struct layout *)context + i);
+  const size_t results = fold_results(c->problem, &shape), row = (size_t)s.stride[0][FOLD_M],
+               col = (size_t)s.stride[0][FOLD_K];
   char what[120]; /* unseen: 121 | 119 */
-  snprintf(what, sizeof what, "different bits with rows %zu elements apart and terms %zu", s.row_stride, s.col_stride);
+  snprintf(what, sizeof what, "different bits with rows %zu elements apart and terms %zu", row, col);
   const fold_status status = run_laid(trial, &s, zero, true, trial->other);
-  if (compare(trial, status, trial->other, trial->got, s.rows, what, finding)) return true;
-  show_gross(trial, s.rows, finding);
-  const struct fold_order_side plain = {.rows = trial->c->rows, .row = finding->row, .at = "contiguous"};
-  struct fold_order_side apart = {
-      .rows = s.rows, .row = finding->row, .row_stride = s.row_stride, .col_stride = s.col_stride};
-  snprintf(apart.at, sizeof apart.at, "with rows %zu elements apart and terms %zu", s.row_stride, s.col_stride);
-  fold_trial_take_sides(trial, s.cols, &plain, &apart);
+  if (compare(trial, status, trial->other, trial->got, results, what, finding)) return true;
+  show_gross(trial, results, finding);
+  const struct fold_order_side plain = {.rows = c->rows, .row = finding->row, .at = "contiguous"};
+  struct fold_order_side apart = {.rows = shape.m, .row = finding->row, .row_stride = row, .col_stride = col};
+  snprintf(apart.at, sizeof apart.at, "with rows %zu elements apart and terms %zu", row, col);
+  fold_trial_take_sides(trial, shape.k, &plain, &apart);
   return false;
 }
 
 /* Rows that are one row of memory again and again, as broadcasts make them, against as many copies of it. */
 static bool judge_broadcast(struct fold_trial *trial, size_t rows, struct fold_finding *finding) {
   const size_t cols = trial->c->cols;
-  const struct shape copies = {rows, cols, cols, 1, true}, one = {rows, cols, 0, 1, true};
-  void *want = malloc(rows * sizeof(uint64_t));
-  fold_status status = want ? fold_ok() : fold_no_memory("for %zu results", rows);
+  const struct fold_shape shape = fold_trial_shape(trial, rows, cols);
+  struct shape copies = shape_of(trial, &shape, &contiguous), one = copies;
+  const size_t results = fold_results(trial->c->problem, &shape);
+  void *want = malloc(results * sizeof(uint64_t));
+  copies.repeats = one.repeats = true;
+  for (unsigned k = 0; k < FOLD_INPUTS; k++) one.stride[k][fold_trial_batch_axis(trial)] = 0;
+  fold_status status = want ? fold_ok() : fold_no_memory("for %zu results", results);
   if (status.code == FOLD_OK) status = run_laid(trial, &copies, zero, false, want);
   if (status.code == FOLD_OK) status = run_laid(trial, &one, zero, true, trial->other);
-  const bool same = compare(trial, status, trial->other, want, rows,
+  const bool same = compare(trial, status, trial->other, want, results,
                             "different bits with rows 0 elements apart, all of them one row of memory", finding);
   free(want);
   if (!same) trial->part = (struct fold_part){0, 0, cols};
@@ -262,18 +310,18 @@ static bool judge_broadcast(struct fold_trial *trial, size_t rows, struct fold_f
 }
 
 void fold_judge_stride_invariant(struct fold_trial *trial, struct fold_finding *finding) {
+  /* Rows with gaps, so that their place in a cache line changes from row to row, or stays; every second and third term;
+   * columns. */
+  static const struct layout layouts[] = {
+      {.step = 1, .gap = 1}, {.step = 1, .line = 64},     {.step = 2},
+      {.step = 3, .gap = 1}, {.step = 1, .turned = true}, {.step = 1, .gap = 3, .turned = true}};
   if (!is_for(trial, finding)) return;
   if (!trial->subject->strides) {
     fold_find_skipped(finding, "it takes contiguous rows only");
     return;
   }
-  const size_t cols = trial->c->cols, rows = rows_of(trial->c, 3 * cols + 1);
-  /* Rows with gaps, so that their place in a cache line changes from row to row, or stays; every second and third term;
-   * columns. */
-  const struct shape shapes[] = {{rows, cols, cols + 1, 1, false}, {rows, cols, (cols / 64 + 1) * 64, 1, false},
-                                 {rows, cols, 2 * cols, 2, false}, {rows, cols, 3 * cols + 1, 3, false},
-                                 {rows, cols, 1, rows, false},     {rows, cols, 1, rows + 3, false}};
-  if (!fold_judge_each(trial, finding, sizeof shapes / sizeof *shapes, judge_strides, shapes)) return;
+  const size_t rows = rows_of(trial, 3 * trial->c->cols + 1);
+  if (!fold_judge_each(trial, finding, sizeof layouts / sizeof *layouts, judge_layout, layouts)) return;
   if (rows > 1 && !judge_broadcast(trial, rows, finding)) return;
   fold_find_held(finding);
 }

@@ -45,13 +45,14 @@ static bool run_batch(struct fold_trial *trial, struct fold_finding *finding, si
 static bool agree(const struct fold_trial *trial, const struct batch *small, const void *results,
                   struct fold_finding *finding) {
   struct fold_finding found = *finding;
-  const bool same = fold_find_same(&found, fold_trial_result_dtype(trial), results, small->results, small->size, "");
+  const bool same = fold_find_same(&found, fold_trial_result_dtype(trial), results, small->results,
+                                   small->size * fold_trial_width(trial), "");
   if (same) finding->comparisons = found.comparisons;
   return same;
 }
 
 static void take_sizes(struct fold_trial *trial, size_t same, size_t other, size_t row) {
-  const size_t all = trial->c->rows, cols = trial->c->cols;
+  const size_t all = fold_trial_slices(trial), cols = trial->c->cols;
   struct fold_order_side a = {.rows = same, .row = row, .behind = fold_order_behind((all - same) * cols)};
   struct fold_order_side b = {.rows = other, .row = row, .behind = fold_order_behind((all - other) * cols)};
   snprintf(a.at, sizeof a.at, "up to %zu row%s", same, same == 1 ? "" : "s");
@@ -71,9 +72,10 @@ static bool refute_by_pair(struct fold_trial *trial, const struct batch *small, 
   }
   char what[120];
   snprintf(what, sizeof what, "same bits up to %zu row%s, different bits from %zu (of %zu)", same, same == 1 ? "" : "s",
-           most, trial->c->rows);
+           most, fold_trial_slices(trial));
   if (!run_batch(trial, finding, most)) return false;
-  if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, small->results, small->size, what))
+  if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, small->results,
+                     small->size * fold_trial_width(trial), what))
     fold_find_refuted(finding, "bits of a batch of %zu rows changed in a repeat", most);
   else if (finding->compared)
     take_sizes(trial, same, most, finding->row);
@@ -83,12 +85,12 @@ static bool refute_by_pair(struct fold_trial *trial, const struct batch *small, 
 /* A result of a batch that no rounding explains is shown rather than a difference of rounding that comes first. False where
  * there is one, and it has refuted. */
 static bool judge_gross(struct fold_trial *trial, size_t from, bool each, struct fold_finding *finding) {
-  const size_t all = trial->c->rows;
+  const size_t all = fold_trial_slices(trial);
   const enum fold_dtype dtype = fold_trial_result_dtype(trial);
   for (size_t size = from; size < all; size = next_size(trial->around, size, each)) {
     if (!run_batch(trial, finding, size)) return false;
-    const size_t row = fold_find_gross(trial, trial->other, trial->got, size, size);
-    if (row == size) continue;
+    const size_t n = size * fold_trial_width(trial), row = fold_find_gross(trial, trial->other, trial->got, n, n);
+    if (row == n) continue;
     finding->row = row;
     finding->compared = true;
     finding->got = fold_bits_load(dtype, trial->other, row);
@@ -110,11 +112,12 @@ static bool is_quick(const struct fold_trial *trial, const double took[3]) {
 }
 
 static bool sweep(struct fold_trial *trial, struct batch *small, struct fold_finding *finding) {
-  const size_t all = trial->c->rows, size = fold_dtype_size(fold_trial_result_dtype(trial));
+  const size_t all = fold_trial_slices(trial),
+               size = fold_trial_width(trial) * fold_dtype_size(fold_trial_result_dtype(trial));
   double took[3] = {INFINITY, INFINITY, INFINITY};
   bool each = false;
   if (!run_batch(trial, finding, small->size)) return false;
-  memcpy(small->results, trial->other, size);
+  memcpy(small->results, trial->other, small->size * size);
   for (size_t k = 0; small->size < all; k++) {
     size_t rows = next_size(trial->around, small->size, each);
     if (rows > all) rows = all;
@@ -134,10 +137,11 @@ static bool sweep(struct fold_trial *trial, struct batch *small, struct fold_fin
 /* The claim of the whole batch's results, the leading ones replaced by those that are in trial->other. */
 static bool judge_leading(const struct fold_claim *claim, struct fold_trial *trial, size_t rows,
                           struct fold_finding *finding) {
-  const size_t all = trial->c->rows, size = fold_dtype_size(fold_trial_result_dtype(trial));
+  const size_t all = fold_trial_slices(trial),
+               size = fold_trial_width(trial) * fold_dtype_size(fold_trial_result_dtype(trial));
   unsigned char *results = trial->other;
   struct fold_evidence evidence = fold_trial_evidence(trial);
-  struct fold_finding found = fold_finding_open(all);
+  struct fold_finding found = fold_finding_open(fold_case_results(trial->c));
   if (memcmp(results, trial->got, rows * size) == 0) return true;
   memcpy(results + rows * size, (const unsigned char *)trial->got + rows * size, (all - rows) * size);
   evidence.results = results;
@@ -157,7 +161,7 @@ bool fold_sweep_claim(const struct fold_claim *claim, struct fold_trial *trial, 
   double took[3] = {INFINITY, INFINITY, INFINITY};
   bool each = false;
   if (fold_case_all_elements(trial->c) > MOST_ELEMENTS) return true;
-  for (size_t rows = 1, k = 0; rows < trial->c->rows; rows = next_size(trial->around, rows, each), k++) {
+  for (size_t rows = 1, k = 0; rows < fold_trial_slices(trial); rows = next_size(trial->around, rows, each), k++) {
     struct fold_finding failed = *finding;
     const double begun = fold_now();
     if (!run_batch(trial, &failed, rows)) {
@@ -174,9 +178,9 @@ bool fold_sweep_claim(const struct fold_claim *claim, struct fold_trial *trial, 
 }
 
 bool fold_sweep_batches(struct fold_trial *trial, struct fold_finding *finding) {
-  struct batch small = {1, malloc(trial->c->rows * 8)};
+  struct batch small = {1, malloc(fold_case_results(trial->c) * 8)};
   if (small.results == NULL) {
-    fold_find_failed(finding, fold_no_memory("for %zu results", trial->c->rows));
+    fold_find_failed(finding, fold_no_memory("for %zu results", fold_case_results(trial->c)));
     return false;
   }
   const bool same = sweep(trial, &small, finding);
@@ -186,9 +190,8 @@ bool fold_sweep_batches(struct fold_trial *trial, struct fold_finding *finding) 
 
 /* Moves the first `by` rows of an input to the end. */
 static void rotate_rows(const struct fold_trial *trial, unsigned k, const void *from, void *input, const void *by) {
-  const size_t row = trial->c->cols * fold_dtype_size(trial->c->dtype);
-  const size_t head = *(const size_t *)by * row, rest = trial->c->rows * row - head;
-  if (!fold_has_axis(trial->c->problem, k, FOLD_M)) return;
+  const size_t row = fold_trial_slice(trial, k) * fold_dtype_size(trial->c->dtype);
+  const size_t head = *(const size_t *)by * row, rest = fold_trial_slices(trial) * row - head;
   memcpy(input, (const unsigned char *)from + head, rest);
   memcpy((unsigned char *)input + rest, from, head);
 }
@@ -198,7 +201,7 @@ bool fold_address_decides(struct fold_trial *trial, size_t row, size_t further) 
   const enum fold_dtype dtype = fold_trial_result_dtype(trial);
   const size_t line = 64 / fold_dtype_size(trial->c->dtype), shift = further % line;
   uint64_t here = 0, there = 0;
-  if (shift == 0 || trial->subject->vector) return false;
+  if (shift == 0 || trial->subject->vector || fold_trial_width(trial) > 1) return false;
   const struct fold_edit moved = {.shift = (ptrdiff_t)shift, .other_shift = (ptrdiff_t)shift};
   const struct fold_request request = fold_trial_part(trial, row, 1, 0, trial->c->cols);
   return fold_trial_run(trial, trial->rig, &request, &here).code == FOLD_OK &&
@@ -208,7 +211,8 @@ bool fold_address_decides(struct fold_trial *trial, size_t row, size_t further) 
 
 /* After the rotation row r's result must be at place r - by. */
 static bool judge_rotated(struct fold_trial *trial, size_t by, struct fold_finding *finding) {
-  const size_t rows = trial->c->rows, size = fold_dtype_size(fold_trial_result_dtype(trial));
+  const size_t rows = fold_trial_slices(trial), width = fold_trial_width(trial),
+               size = width * fold_dtype_size(fold_trial_result_dtype(trial));
   const struct fold_edit edit = {.apply = rotate_rows, .context = &by};
   const fold_status status = fold_trial_run_edited(trial, &edit, NULL, trial->other);
   if (status.code != FOLD_OK) {
@@ -217,29 +221,30 @@ static bool judge_rotated(struct fold_trial *trial, size_t by, struct fold_findi
   }
   const enum fold_dtype dtype = fold_trial_result_dtype(trial);
   const unsigned char *other = trial->other, *got = trial->got;
-  if (fold_find_same(finding, dtype, other + (rows - by) * size, got, by, "")) {
-    if (fold_find_same(finding, dtype, other, got + by * size, rows - by, "")) return true;
-    finding->row += by;
+  if (fold_find_same(finding, dtype, other + (rows - by) * size, got, by * width, "")) {
+    if (fold_find_same(finding, dtype, other, got + by * size, (rows - by) * width, "")) return true;
+    finding->row += by * width;
   }
-  struct fold_order_side a = {.rows = rows, .row = finding->row, .alone = true}, b = a;
-  b.row = (finding->row + rows - by) % rows;
+  const size_t row = finding->row / width;
+  struct fold_order_side a = {.rows = rows, .row = row, .alone = true}, b = a;
+  b.row = (row + rows - by) % rows;
   snprintf(a.at, sizeof a.at, "in place %zu of %zu", a.row, rows);
   snprintf(b.at, sizeof b.at, "in place %zu", b.row);
   fold_trial_take_sides(trial, trial->c->cols, &a, &b);
-  if (fold_address_decides(trial, finding->row, (rows - by) * trial->c->cols))
+  if (fold_address_decides(trial, row, (rows - by) * trial->c->cols))
     fold_find_refuted(
         finding,
         "the row's address matters: row %zu of %zu has different bits in place %zu, and by itself at such an address",
-        finding->row, rows, b.row);
+        row, rows, b.row);
   else
-    fold_find_refuted(finding, "different bits for row %zu of %zu in place %zu than in place %zu", finding->row, rows,
-                      b.row, finding->row);
+    fold_find_refuted(finding, "different bits for row %zu of %zu in place %zu than in place %zu", row, rows, b.row,
+                      row);
   return false;
 }
 
 /* Rotates by one row each way, so that the first row also becomes the last, and the last the first; then by half. */
 bool fold_sweep_places(struct fold_trial *trial, struct fold_finding *finding) {
-  const size_t rows = trial->c->rows, steps[] = {1, rows - 1, rows / 2};
+  const size_t rows = fold_trial_slices(trial), steps[] = {1, rows - 1, rows / 2};
   for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
     if (!judge_rotated(trial, steps[i], finding)) return false;
   return true;
@@ -280,7 +285,7 @@ static bool judge_offset(struct fold_trial *trial, struct fold_finding *finding,
   struct fold_varied seen;
   if (!fold_variation_factors(&how)) return true;
   fold_status status = fold_trial_try(trial, &how, &seen);
-  finding->comparisons += trial->c->rows;
+  finding->comparisons += fold_case_results(trial->c);
   if (status.code != FOLD_OK) fold_find_failed(finding, status);
   return status.code == FOLD_OK && (seen.same || fold_find_varied(trial, finding, &seen));
 }

@@ -162,10 +162,10 @@ enum fold_dtype fold_trial_result_dtype(const struct fold_trial *trial) {
   return fold_subject_result(trial->subject, trial->c->dtype);
 }
 
-size_t fold_trial_terms(const struct fold_trial *trial) { return trial->c->rows * trial->c->cols; }
+size_t fold_trial_terms(const struct fold_trial *trial) { return fold_case_terms(trial->c); }
 
 struct fold_request fold_trial_request(const struct fold_trial *trial, unsigned char poison) {
-  return (struct fold_request){.rows = trial->c->rows, .cols = trial->c->cols, .poison = poison};
+  return (struct fold_request){.shape = trial->c->shape, .poison = poison};
 }
 
 fold_status fold_trial_rerun(struct fold_trial *trial, unsigned char poison) {
@@ -302,11 +302,39 @@ fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *ke
   return fold_trial_spares_it(trial, status) ? run_foreign(trial, at, kept) : status;
 }
 
+enum fold_axis fold_trial_batch_axis(const struct fold_trial *trial) {
+  const struct fold_problem *problem = trial->c->problem;
+  unsigned i = 0;
+  while (i + 1 < problem->n_axes[problem->inputs] && trial->c->shape.at[problem->axes[problem->inputs][i]] == 1) i++;
+  return problem->axes[problem->inputs][i];
+}
+
+size_t fold_trial_slices(const struct fold_trial *trial) { return trial->c->shape.at[fold_trial_batch_axis(trial)]; }
+
+size_t fold_trial_width(const struct fold_trial *trial) {
+  const struct fold_shape one = fold_trial_shape(trial, 1, trial->c->cols);
+  return fold_results(trial->c->problem, &one);
+}
+
+struct fold_shape fold_trial_shape(const struct fold_trial *trial, size_t slices, size_t terms) {
+  struct fold_shape shape = trial->c->shape;
+  shape.at[fold_trial_batch_axis(trial)] = slices;
+  shape.k = terms;
+  return shape;
+}
+
+size_t fold_trial_slice(const struct fold_trial *trial, unsigned k) {
+  const struct fold_shape one = fold_trial_shape(trial, 1, trial->c->cols);
+  return fold_has_axis(trial->c->problem, k, fold_trial_batch_axis(trial)) ? fold_elements(trial->c->problem, &one, k)
+                                                                           : 0;
+}
+
 struct fold_request fold_trial_part(const struct fold_trial *trial, size_t row, size_t rows, size_t col, size_t cols) {
   const struct fold_problem *problem = trial->c->problem;
-  const struct fold_shape at = {.m = row, .k = col};
+  struct fold_shape at = {.k = col};
   /* unseen: 0x59 | 0x5b */
-  struct fold_request part = {.rows = rows, .cols = cols, .poison = 0x5a};
+  struct fold_request part = {.shape = fold_trial_shape(trial, rows, cols), .poison = 0x5a};
+  at.at[fold_trial_batch_axis(trial)] = row;
   for (unsigned k = 0; k < problem->inputs; k++) {
     ptrdiff_t stride[FOLD_AXES];
     fold_contiguous(problem, &trial->c->shape, k, stride);

@@ -7,17 +7,17 @@
 
 fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case *c, const void *input) {
   *truths = (struct fold_truths){.c = c, .in = {input}};
-  truths->row = calloc(c->rows + 1, sizeof *truths->row);     /* unseen: 0 */
-  truths->known = calloc(c->rows + 1, sizeof *truths->known); /* unseen: 2 | 0 */
-  truths->weighed = calloc(c->rows + 1, sizeof *truths->weighed);
+  truths->row = calloc(fold_case_results(c) + 1, sizeof *truths->row);     /* unseen: 0 */
+  truths->known = calloc(fold_case_results(c) + 1, sizeof *truths->known); /* unseen: 2 | 0 */
+  truths->weighed = calloc(fold_case_results(c) + 1, sizeof *truths->weighed);
   if (truths->row && truths->known && truths->weighed) return fold_ok();
   fold_truths_close(truths);
-  return fold_no_memory("for the truths of %zu rows", c->rows);
+  return fold_no_memory("for the truths of %zu results", fold_case_results(c));
 }
 
 void fold_truths_close(struct fold_truths *truths) {
   if (truths->row && truths->known)
-    for (size_t r = 0; r < truths->c->rows; r++) /* unseen: <= */
+    for (size_t r = 0; r < fold_case_results(truths->c); r++) /* unseen: <= */
       if (truths->known[r]) fold_truth_free(&truths->row[r]);
   free(truths->row);
   free(truths->known);
@@ -46,7 +46,7 @@ fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct
 fold_status fold_truths_check_expected(struct fold_truths *truths) {
   const struct fold_case *c = truths->c;
   const struct fold_truth *truth;
-  if (c->expect == NULL || c->rows != 1 || c->problem->op != FOLD_SUM) return fold_ok();
+  if (c->expect == NULL || fold_case_results(c) != 1 || c->problem->op != FOLD_SUM) return fold_ok();
   FOLD_TRY(fold_truths_row(truths, 0, &truth));
   mpfr_t want;
   char *end;
@@ -95,8 +95,8 @@ fold_status fold_evidence_replay(const struct fold_evidence *e, const void **res
   if (name == NULL) return fold_error(FOLD_UNSUPPORTED, "it declares no order");
   if (order == NULL) return fold_error(FOLD_ENVIRONMENT, "its order %s does not exist", name);
   if (truths->in[0] == NULL) return fold_error(FOLD_UNSUPPORTED, "its terms are not at hand");
-  if (truths->replayed == NULL) truths->replayed = malloc((c->rows + 1) * sizeof(uint64_t));
-  if (truths->replayed == NULL) return fold_no_memory("for %zu results", c->rows);
+  if (truths->replayed == NULL) truths->replayed = malloc((fold_case_results(c) + 1) * sizeof(uint64_t));
+  if (truths->replayed == NULL) return fold_no_memory("for %zu results", fold_case_results(c));
   *results = truths->replayed;
   if (truths->replayed_order == order && fold_arithmetic_same(truths->replayed_how, how) &&
       truths->replayed_wide == wide) /* unseen: != */

@@ -113,7 +113,7 @@ static fold_status run_second(struct fold_trial *trial) {
   if (trial->has_second || !fold_engine_is_here(trial->subject->engine) || fold_trial_terms(trial) == 0)
     return fold_ok();
   FOLD_TRY(run_varied(trial, &(struct fold_variation){.second = true}));
-  memcpy(trial->second, trial->other, trial->c->rows * fold_dtype_size(fold_trial_result_dtype(trial)));
+  memcpy(trial->second, trial->other, fold_case_results(trial->c) * fold_dtype_size(fold_trial_result_dtype(trial)));
   trial->has_second = true;
   return fold_ok();
 }
@@ -123,7 +123,8 @@ static fold_status run_second(struct fold_trial *trial) {
 static void prefer_gross(const struct fold_trial *trial, const void *base, struct fold_varied *seen) {
   enum { FEW = 16 };
   const enum fold_dtype dtype = fold_trial_result_dtype(trial);
-  const size_t rows = trial->c->rows, row = rows > 1 ? fold_find_gross(trial, trial->other, base, rows, FEW) : rows;
+  const size_t rows = fold_case_results(trial->c),
+               row = rows > 1 ? fold_find_gross(trial, trial->other, base, rows, FEW) : rows;
   if (row == rows || (seen->how.second && row == fold_trial_row_of(trial, changed_term(trial)))) return;
   seen->row = row;
   seen->got = fold_bits_load(dtype, trial->other, row);
@@ -134,8 +135,8 @@ static void compare(const struct fold_trial *trial, struct fold_varied *seen) {
   enum fold_dtype dtype = fold_trial_result_dtype(trial);
   const void *base = seen->how.second ? trial->second : trial->got;
   seen->same = true;
-  if (memcmp(trial->other, base, trial->c->rows * fold_dtype_size(dtype)) == 0) return;
-  for (size_t r = 0; r < trial->c->rows; r++) {
+  if (memcmp(trial->other, base, fold_case_results(trial->c) * fold_dtype_size(dtype)) == 0) return;
+  for (size_t r = 0; r < fold_case_results(trial->c); r++) {
     uint64_t got = fold_bits_load(dtype, trial->other, r), want = fold_bits_load(dtype, base, r);
     if (fold_bits_same(dtype, got, want)) continue;
     bool nan = fold_bits_class(dtype, got) == FOLD_NAN;
@@ -147,7 +148,7 @@ static void compare(const struct fold_trial *trial, struct fold_varied *seen) {
     seen->same = false;
     seen->read_nan |= nan;
   }
-  seen->hash = fold_results_hash(dtype, trial->other, trial->c->rows);
+  seen->hash = fold_results_hash(dtype, trial->other, fold_case_results(trial->c));
   if (!seen->same && !seen->read_nan) prefer_gross(trial, base, seen);
 }
 
@@ -294,7 +295,7 @@ static bool judge_step(struct fold_trial *trial, struct fold_finding *finding, s
   fold_status status = run_step(trial, step, &seen);
   if (status.code != FOLD_OK) return fail(finding, status);
   if (!(fold_variation_factors(&seen.how) & factor)) return true;
-  finding->comparisons += trial->c->rows;
+  finding->comparisons += fold_case_results(trial->c);
   if (factor == FOLD_VARIES_LAUNCH) finding->threads |= threads_of(&seen.how);
   ++*steps->ran;
   return seen.same || blame_plainly(trial, finding, seen, factor);

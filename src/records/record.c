@@ -174,7 +174,7 @@ static void set_declared(json_t *line, const struct fold_judgement *j) {
 static void set_results(json_t *line, const struct fold_judgement *j) {
   if (j->got == NULL) return;
   enum fold_dtype dtype = fold_subject_result(j->subject, j->c->dtype);
-  size_t n = j->c->rows < FOLD_RECORD_RESULTS || j->full ? j->c->rows : FOLD_RECORD_RESULTS;
+  size_t n = fold_case_results(j->c) < FOLD_RECORD_RESULTS || j->full ? fold_case_results(j->c) : FOLD_RECORD_RESULTS;
   json_t *results = json_array(), *values = json_array();
   for (size_t r = 0; r < n; r++) {
     uint64_t bits = fold_bits_load(dtype, j->got, r);
@@ -186,7 +186,7 @@ static void set_results(json_t *line, const struct fold_judgement *j) {
   json_object_set_new(line, "results", results);
   json_object_set_new(line, "values", values);
   char text[24];
-  fold_record_hash(text, fold_results_hash(dtype, j->got, j->c->rows));
+  fold_record_hash(text, fold_results_hash(dtype, j->got, fold_case_results(j->c)));
   json_object_set_new(line, "results_xxh3", json_string(text));
 }
 

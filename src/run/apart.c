@@ -54,11 +54,11 @@ static fold_status fill(struct fold_rig *rig, const struct fold_case *c) {
 
 static fold_status run_here(const struct fold_subject *subject, const struct fold_case *c, void *got) {
   const size_t n[FOLD_INPUTS] = {fold_case_elements(c, 0), fold_case_elements(c, 1)};
-  const struct fold_request request = {.rows = c->rows, .cols = c->cols, .poison = FOLD_BASE_POISON};
+  const struct fold_request request = {.shape = c->shape, .poison = FOLD_BASE_POISON};
   struct fold_rig rig;
   struct fold_traces traces;
   FOLD_TRY(fold_engine_ready(subject->engine));
-  FOLD_TRY(fold_rig_open(&rig, subject->engine, c->problem, c->dtype, n, c->rows));
+  FOLD_TRY(fold_rig_open(&rig, subject->engine, c->problem, c->dtype, n, fold_case_results(c)));
   fold_status status = fill(&rig, c);
   if (status.code == FOLD_OK) status = fold_rig_run(&rig, subject, &request, got, &traces);
   fold_rig_close(&rig);
@@ -71,9 +71,10 @@ static fold_status answer(const struct fold_registry *registry, const struct fol
   while (c < cases->at + cases->n && strcmp(c->name, q->name) != 0) c++;
   if (c == cases->at + cases->n) return fold_error(FOLD_ENVIRONMENT, "its process has no case %.100s", q->name);
   const struct fold_subject *subject = &registry->subjects[q->subject];
-  const size_t n_bytes = c->rows * fold_dtype_size(fold_subject_result(subject, c->dtype));
+  const size_t n_bytes = fold_case_results(c) * fold_dtype_size(fold_subject_result(subject, c->dtype));
   void *got = malloc(n_bytes + 8);
-  if (got == NULL) return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu results", c->name, c->rows);
+  if (got == NULL)
+    return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu results", c->name, fold_case_results(c));
   const fold_status status = run_here(subject, c, got);
   if (!fold_wire_send(fd, WIRE_DONE, &status, sizeof status, got, status.code == FOLD_OK ? n_bytes : 0)) _exit(99);
   free(got);
@@ -157,9 +158,9 @@ fold_status fold_apart_run(const struct fold_trial *trial, const struct fold_sub
   memset(&q, 0, sizeof q);
   q.subject = (size_t)(twin - trial->registry->subjects);
   snprintf(q.name, sizeof q.name, "%s", c->name);
-  fold_watch_begin(c->rows * c->cols);
-  const bool answered =
-      ask(helpers[turn].fd, &q, &status, got, c->rows * fold_dtype_size(fold_subject_result(twin, c->dtype)));
+  fold_watch_begin(fold_case_terms(c));
+  const bool answered = ask(helpers[turn].fd, &q, &status, got,
+                            fold_case_results(c) * fold_dtype_size(fold_subject_result(twin, c->dtype)));
   fold_watch_end();
   return answered ? status : how_it_ended(helpers[turn].pid);
 }

@@ -101,7 +101,7 @@ static bool explains_all(const struct fold_fact *fact, struct fold_trial *trial,
                          const void *results, size_t *wrong) {
   enum fold_dtype dtype = fold_trial_result_dtype(trial);
   struct fold_evidence evidence = fold_trial_evidence(trial);
-  for (size_t row = 0; row < trial->c->rows; row++) {
+  for (size_t row = 0; row < fold_case_results(trial->c); row++) {
     const struct fold_truth *truth;
     if (fold_truths_row(trial->truths, row, &truth).code != FOLD_OK) return false;
     uint64_t got = fold_bits_load(dtype, results, row);

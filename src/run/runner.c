@@ -41,7 +41,7 @@ static fold_status open_engine(struct opened *opened, enum fold_engine engine) {
   if (opened->ready[engine].code != FOLD_OK) return fold_ok();
   const struct fold_problem *problem = c->problem;
   const size_t n[FOLD_INPUTS] = {fold_case_elements(c, 0), fold_case_elements(c, 1)};
-  fold_status status = fold_rig_open(&opened->rig[engine], engine, c->problem, c->dtype, n, c->rows);
+  fold_status status = fold_rig_open(&opened->rig[engine], engine, c->problem, c->dtype, n, fold_case_results(c));
   if (status.code == FOLD_NO_MEMORY && fold_engine_is_here(engine)) return fold_within(status, "%s", c->name);
   if (status.code != FOLD_OK) {
     opened->ready[engine] = status;
@@ -61,11 +61,11 @@ static fold_status open_engine(struct opened *opened, enum fold_engine engine) {
 
 static fold_status open_case(struct opened *opened, const struct fold_case *c) {
   *opened = (struct opened){.c = c};
-  opened->got = malloc(c->rows * 8 + 8);
-  opened->second = malloc(c->rows * 8 + 8);
-  opened->other = malloc(c->rows * 8 + 8);
+  opened->got = malloc(fold_case_results(c) * 8 + 8);
+  opened->second = malloc(fold_case_results(c) * 8 + 8);
+  opened->other = malloc(fold_case_results(c) * 8 + 8);
   if (opened->got && opened->second && opened->other) return fold_ok();
-  return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu results", c->name, c->rows);
+  return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu results", c->name, fold_case_results(c));
 }
 
 static void close_case(struct opened *opened) {
@@ -89,7 +89,7 @@ static fold_status base_run(struct opened *opened, const struct fold_subject *su
   const struct fold_case *c = opened->c;
   *traces = (struct fold_traces){0};
   if (opened->ready[subject->engine].code != FOLD_OK) return opened->ready[subject->engine];
-  struct fold_request request = {.rows = c->rows, .cols = c->cols, .poison = FOLD_BASE_POISON};
+  struct fold_request request = {.shape = c->shape, .poison = FOLD_BASE_POISON};
   return fold_rig_run(&opened->rig[subject->engine], subject, &request, opened->got, traces);
 }
 

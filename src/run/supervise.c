@@ -90,7 +90,7 @@ static bool is_silent(struct fold_supervisor *s) {
   if (!s->in_trial) return false;
   if (s->heard || turns != s->turns) {
     const struct fold_case *c = &s->cases.at[s->round.place.c];
-    const double own = AN_ELEMENT * (double)c->rows * (double)c->cols;
+    const double own = AN_ELEMENT * (double)fold_case_terms(c);
     s->silence = fold_limit_until(fold_now() + LIMITS_OF_SILENCE * s->limit + own);
   }
   s->heard = false;

@@ -112,7 +112,7 @@ static fold_status tell_base(struct telling *t, const struct fold_judgement *j) 
   struct fold_traces traces = j->traces ? *j->traces : (struct fold_traces){0};
   t->told_base = true;
   return told(fold_wire_send(t->fd, FOLD_WORK_BASE, &traces, sizeof traces, j->got,
-                             j->c->rows * fold_dtype_size(fold_subject_result(j->subject, j->c->dtype))));
+                             fold_case_results(j->c) * fold_dtype_size(fold_subject_result(j->subject, j->c->dtype))));
 }
 
 static fold_status tell_judgement(void *context, const struct fold_judgement *j) {
