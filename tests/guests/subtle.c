@@ -115,7 +115,8 @@ static int run(call_of *call, void *context) {
   double *x = malloc(bytes), *y = malloc(bytes);
   for (uint64_t r = 0; r < call->rows && x && y; r++) {
     for (uint64_t i = 0; i < call->cols; i++) x[i] = element(call, call->in, r * call->cols + i);
-    for (uint64_t i = 0; i < call->cols && call->other; i++) y[i] = element(call, call->other, r * call->cols + i);
+    const uint64_t other = call->problem == FOLDPROOF_GUEST_MATVEC ? 0 : r * call->cols;
+    for (uint64_t i = 0; i < call->cols && call->other; i++) y[i] = element(call, call->other, other + i);
     struct row row = {.call = call, .at = r, .n = call->cols, .x = x, .y = y, .lanes = 1};
     if (call->cols) (*(fault **)context)(&row);
     store(&row, row.is_set ? row.set : result(&row));
@@ -207,6 +208,21 @@ FAULT(short_rows_from_512, row->n -= n == 5 && row->call->rows >= 512;)
 FAULT(without_carry, row->no_carry = true;)
 FAULT(subnormal_is_zero, row->flushed = true;)
 
+/* Of a matrix times a vector. */
+FAULT(vector_by_tf32, EACH if (n >= 1024 && n % 8 == 0) row->y[i] = tf32(row->y[i]);)
+FAULT(finite_vector, EACH if (isinf(row->y[i])) row->y[i] = copysign(0x1.fffffep127, row->y[i]);)
+FAULT(nan_in_lane_3_of_vector, for (uint64_t i = 3; i < n; i += 4) if (isnan(row->y[i])) row->y[i] = 0;)
+FAULT(subnormal_vector, EACH if (fabs(row->y[i]) < 0x1p-126) row->y[i] = 0;)
+FAULT(subnormal_matrix, EACH if (fabs(row->x[i]) < 0x1p-126) row->x[i] = 0;)
+FAULT(zero_of_matrix_skips, EACH if (row->x[i] == 0) row->y[i] = 0;)
+FAULT(zero_of_vector_skips, EACH if (row->y[i] == 0) row->x[i] = 0;)
+FAULT(first_tile_of_vector, EACH if (row->at >= 7 && n > 800) row->y[i] = row->y[i % 256];)
+FAULT(wide_rows_of_eight, row->n -= row->call->rows >= 8 && n > 1000;)
+FAULT(rows_from_4000, row->n -= row->at >= 4000;)
+FAULT(transposed_squares,
+      EACH if (row->call->rows == n && n % 64 == 0) row->x[i] = element(row->call, row->call->in, i *n + row->at);)
+FAULT(lanes_in_wide_batches, row->lanes = row->call->rows > 100 && n > 1000 ? 4 : 1;)
+
 #define SUBTLE(id, problem, dtype, declared, claim)                                                              \
   {                                                                                                              \
     .name = "subtle/" #id, .problems = problem, .dtypes = dtype, .order = declared, .claims = claim, .run = run, \
@@ -248,11 +264,29 @@ static const struct foldproof_guest_subject subjects[] = {
     SUBTLE(short_rows_from_512, "sum", "f32", NULL, "bounded"),
     SUBTLE(without_carry, "sum", "f16", NULL, "bounded"),
     SUBTLE(subnormal_is_zero, "dot", "f16", NULL, "bounded"),
+    SUBTLE(vector_by_tf32, "matvec", "f32", NULL, "bounded"),
+    SUBTLE(finite_vector, "matvec", "f32", NULL, "bounded"),
+    SUBTLE(nan_in_lane_3_of_vector, "matvec", "f32", NULL, "bounded"),
+    SUBTLE(subnormal_vector, "matvec", "f32", NULL, "bounded"),
+    SUBTLE(subnormal_matrix, "matvec", "f32", NULL, "bounded"),
+    SUBTLE(zero_of_matrix_skips, "matvec", "f32", NULL, "bounded"),
+    SUBTLE(zero_of_vector_skips, "matvec", "f32", NULL, "bounded"),
+    SUBTLE(first_tile_of_vector, "matvec", "f32", NULL, "bounded"),
+    SUBTLE(wide_rows_of_eight, "matvec", "f32", NULL, "bounded"),
+    SUBTLE(rows_from_4000, "matvec", "f16", NULL, "bounded"),
+    SUBTLE(transposed_squares, "matvec", "f64", NULL, "bounded"),
+    SUBTLE(lanes_in_wide_batches, "matvec", "f32", NULL, "batch_invariant"),
     {.name = "subtle/right",
      .problems = "sum,prod,max,min",
      .dtypes = "f16,bf16,f32,f64",
      .order = IN_TURN,
      .claims = "bounded,replays",
+     .run = run,
+     .context = (void *)&right},
+    {.name = "subtle/right_matvec",
+     .problems = "matvec",
+     .order = DOT_IN_TURN,
+     .claims = "bounded,replays,batch_invariant",
      .run = run,
      .context = (void *)&right},
     {.name = "subtle/right_dot",
