@@ -208,7 +208,8 @@ Test(command, an_input_without_rows_is_judged_by_no_value) {
   for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
     shell_run(s, "$F verify --subjects host/exact,host/sequential --claims %s --fixtures '*/f32/sum/0x*'", claims[i]);
     EXPECT_CODE(s, 77);
-    cr_expect(strstr(s->out, ": the input has no rows\n") && strstr(s->out, "\n0 held, 0 refuted, "), "%s: %s", s->ran, s->out);
+    cr_expect(strstr(s->out, ": the input has no rows\n") && strstr(s->out, "\n0 held, 0 refuted, "), "%s: %s", s->ran,
+              s->out);
   }
 }
 
@@ -332,6 +333,20 @@ Test(command, the_oracle_knows_dot_products) {
   cr_expect(s->code == 2 && strstr(s->err, "2 inputs"), "%s", s->err);
   shell_run(s, "$F verify --engine host --npy xy.npy --problem dot");
   cr_expect(s->code == 2 && strstr(s->err, "2 inputs"), "%s", s->err);
+}
+
+/* Each row of a matrix times the last row of the array. */
+Test(command, the_oracle_knows_a_matrix_times_a_vector) {
+  SHELL(s);
+  static const double wx[3][2] = {{1e8, 1}, {-1e8, 3}, {1e8, 2}};
+  struct array a = {FOLD_F64, wx[0]};
+  cr_assert_eq(fold_npy_write(scratch_path(&s->scratch, "wx.npy"), FOLD_F64, 3, 2, false, fill, &a).code, FOLD_OK);
+  for (int rows = 0; rows < 2; rows++) {
+    shell_run(s, "$F oracle wx.npy --check --problem matvec%s | grep -E '^(n|op|exact|check) '", rows ? " --rows" : "");
+    cr_expect_str_eq(s->out,
+                     "n          2\nop         matvec\nexact      10000000000000002\ncheck      MPFR agrees\n"
+                     "n          2\nop         matvec\nexact      -9999999999999994\ncheck      MPFR agrees\n");
+  }
 }
 
 Test(command, the_oracle_knows_the_answers) {

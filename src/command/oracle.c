@@ -20,9 +20,11 @@ struct oracle {
 
 static const struct argp_option options[] = {
     {"problem", PROBLEM, "PROBLEM", 0,
-     "sum (the default), prod, max, min, or dot of the upper and the lower half of the rows", 0},
+     "sum (the default), prod, max, min, dot of the upper and the lower half of the rows, or matvec: each of the rows "
+     "times the last one",
+     0},
     {"json", JSON, NULL, 0, "print one JSON object for each reduction", 0},
-    {"rows", ROWS, NULL, 0, "reduce each row of a two-dimensional array (default: all of it)", 0},
+    {"rows", ROWS, NULL, 0, "reduce each row of a two-dimensional array (default: all of it; of matvec each row)", 0},
     {"check", CHECK, NULL, 0, "also compute the answer only by MPFR; exit 1 if the two differ", 0},
     {0},
 };
@@ -179,7 +181,7 @@ static fold_status answer_one(const struct oracle *o, const struct fold_terms *t
   return status;
 }
 
-/* All of the elements, or each row. */
+/* Each result of the shape. */
 static fold_status answer_rows(const struct oracle *o, enum fold_dtype dtype, const struct fold_shape *shape,
                                const unsigned char *elements, bool *agree) {
   struct fold_call call = {.dtype = dtype, .problem = o->problem, .shape = *shape};
@@ -207,7 +209,8 @@ static fold_status answer_all(const struct oracle *o, bool *agree) {
   if (elements == NULL) return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu elements", o->path, n);
   fold_status status = fold_npy_read(o->path, &npy, elements);
   const struct fold_shape all = {.m = 1, .k = rows * npy.cols}, each = {.m = rows, .k = npy.cols};
-  if (status.code == FOLD_OK) status = answer_rows(o, npy.dtype, o->rows ? &each : &all, elements, agree);
+  const bool by_row = o->rows || !fold_is_of_rows(o->problem); /* a vector goes with each row, not with all of them */
+  if (status.code == FOLD_OK) status = answer_rows(o, npy.dtype, by_row ? &each : &all, elements, agree);
   free(elements);
   return status;
 }

@@ -67,7 +67,9 @@ static const struct argp_option options[] = {
      "use this array instead of fixtures (repeatable); with --engine mpi or nccl its columns are spread over the ranks",
      1},
     {"problem", PROBLEM, "PROBLEM", 0,
-     "with --npy: sum (the default), prod, max, min, or dot of its upper and its lower half of rows", 1},
+     "with --npy: sum (the default), prod, max, min, dot of its upper and its lower half of rows, or matvec: a matrix, "
+     "and the vector as the last row",
+     1},
     {0},
 };
 static const struct argp_option claims_options[] = {
