@@ -23,8 +23,9 @@ static const struct fold_subject subject = {
     .name = "adds", .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_ROWS_SUM | 1u << FOLD_ROWS_MAX, .run = add};
 
 Test(reveal_subject, what_it_does_not_take_it_is_not_asked) {
-  struct fold_subject vector = subject;
+  struct fold_subject vector = subject, matvec = subject;
   vector.vector = true;
+  matvec.ops = 1u << FOLD_MATVEC;
   const struct {
     const struct fold_subject *subject;
     struct fold_reveal_asked asked;
@@ -33,6 +34,9 @@ Test(reveal_subject, what_it_does_not_take_it_is_not_asked) {
       {&subject, {FOLD_F32, FOLD_ROWS_MAX, TERMS, 0, 0}, "only a sum has a tree to reveal, not max"},
       {&subject, {FOLD_F64, FOLD_ROWS_SUM, TERMS, 0, 0}, "adds does not take sum of f64"},
       {&subject, {FOLD_F32, FOLD_DOT, TERMS, 0, 0}, "adds does not take dot of f32"},
+      {&matvec,
+       {FOLD_F32, fold_reveal_usual_problem(&matvec), TERMS, 0, 0},
+       "trees are revealed of rows, not of matvec"},
       {&vector, {FOLD_F32, FOLD_ROWS_SUM, TERMS, 0, 4}, "adds sums one term of each rank: of 4 ranks, not 9"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

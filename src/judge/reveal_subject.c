@@ -52,7 +52,8 @@ enum fold_dtype fold_reveal_usual_dtype(const struct fold_subject *subject) {
 }
 
 enum fold_problem_id fold_reveal_usual_problem(const struct fold_subject *subject) {
-  return subject->ops >> FOLD_ROWS_SUM & 1 || !(subject->ops >> FOLD_DOT & 1) ? FOLD_ROWS_SUM : FOLD_DOT;
+  if (!subject->ops || subject->ops >> FOLD_ROWS_SUM & 1) return FOLD_ROWS_SUM;
+  return subject->ops >> FOLD_DOT & 1 ? FOLD_DOT : (enum fold_problem_id)__builtin_ctz(subject->ops);
 }
 
 static fold_status check(const struct fold_subject *subject, const struct fold_reveal_asked *asked) {

@@ -17,7 +17,7 @@ struct fold_reveal_asked {
 
 /* The dtype that is meant where none is given: f32, or the first that the subject takes. */
 enum fold_dtype fold_reveal_usual_dtype(const struct fold_subject *subject);
-/* The problem that is meant where none is given: dot of a subject that takes nothing else, or a sum. */
+/* The problem that is meant where none is given: a sum; else a dot product; else the first that the subject takes. */
 enum fold_problem_id fold_reveal_usual_problem(const struct fold_subject *subject);
 
 /* UNSUPPORTED where the subject does not take that, or the dtype shows no order; else what the engine says. */
