@@ -69,6 +69,11 @@ def check_dot(folder):
         for key, line in timings.items():
             expect(line["op"] == "dot" and line["verdict"] == "held" and line["peer"] == "dot/sequential", f"{line}")
             expect(abs(line["bytes_per_second"] * line["median_seconds"] / (4 * 2001 * line["rows"]) - 1) < 1e-9, f"{line}")
+    code, text, timings = bench(folder, "--problem", "matvec", "--threads", "1", "--rows", "50", "--cols", "1000")
+    line = timings["dot/exact", 1000, 1]
+    moved = 4 * (50 * 1000 + 1000 + 50)  # all rows share the vector
+    expect(code == 0 and line["op"] == "matvec" and line["verdict"] == "held", f"{code}: {text}")
+    expect(abs(line["bytes_per_second"] * line["median_seconds"] / moved - 1) < 1e-9, f"{line}")
     code, text, _ = bench(folder, "--subjects", "dot/*", "--n", "64")
     expect(code == 77 and "no selected subject takes f32 sum" in text, f"dots asked for a sum: {code}: {text}")
 

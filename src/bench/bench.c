@@ -69,12 +69,19 @@ static bool takes(const struct fold_subject *subject, const struct fold_bench_op
          (subject->dtypes >> shape->dtype & 1) && (subject->ops >> shape->problem->id & 1);
 }
 
+/* What a call must move at least: each input once, also one that all rows share, and the results. */
+static double bytes_of(const struct fold_subject *subject, const struct fold_bench_shape *shape) {
+  const struct fold_problem *problem = shape->problem;
+  const struct fold_shape axes = {.b = 1, .m = shape->rows, .n = 1, .k = shape->cols};
+  double elements = 0;
+  for (unsigned k = 0; k < problem->inputs; k++) elements += (double)fold_elements(problem, &axes, k);
+  return elements * (double)fold_dtype_size(shape->dtype) +
+         (double)fold_results(problem, &axes) * (double)fold_dtype_size(fold_subject_result(subject, shape->dtype));
+}
+
 static void enter(const struct fold_subject *subject, const struct fold_bench_options *options,
                   const struct fold_bench_shape *shape, struct fold_timing *timing, size_t *n) {
   if (!takes(subject, options, shape)) return;
-  const size_t result = fold_dtype_size(fold_subject_result(subject, shape->dtype));
-  const double terms = (double)shape->cols * (double)fold_dtype_size(shape->dtype),
-               row = terms * shape->problem->inputs + (double)result, bytes = (double)shape->rows * row;
   timing[(*n)++] = (struct fold_timing){.subject = subject,
                                         .shape = *shape,
                                         .calls = 1,
@@ -83,7 +90,7 @@ static void enter(const struct fold_subject *subject, const struct fold_bench_op
                                         .p90 = NAN,
                                         .bytes_per_second = NAN,
                                         .of_ceiling = NAN,
-                                        .bytes = bytes};
+                                        .bytes = bytes_of(subject, shape)};
 }
 
 fold_status fold_bench_shape(const struct fold_registry *registry, const struct fold_bench_options *options,

@@ -71,8 +71,8 @@ static const struct argp_option options[] = {
     {"rows", ROWS, "R", 0, "rows, with --cols", 1},
     {"cols", COLS, "C", 0, "columns, with --rows", 1},
     {"dtype", DTYPE, "LIST", 0, "dtypes (f32)", 1},
-    {"problem", PROBLEM, "PROBLEM", 0, "sum (the default), prod, max, min; on cuda and host also dot, of two inputs",
-     1},
+    {"problem", PROBLEM, "PROBLEM", 0,
+     "sum (the default), prod, max, min; on cuda and host also dot, of two inputs; on host also matvec", 1},
     {"generator", GENERATOR, "NAME", 0, "what the inputs hold (normal)", 1},
     {"iterations", ITERATIONS, "N", 0,
      "timed runs of each subject and size (51; host: 11). The least is 3; for a collective it is 9", 1},
@@ -135,7 +135,7 @@ static void check_kind(const struct bench_command *b, struct argp_state *state) 
 }
 
 static void check_options(struct bench_command *b, struct argp_state *state) {
-  bool matrix = b->rows != 0 || b->cols != 0, dot = b->problem->id == FOLD_DOT;
+  bool matrix = b->rows != 0 || b->cols != 0, dot = b->problem->inputs > 1;
   check_kind(b, state);
   if (matrix && (b->rows == 0 || b->cols == 0)) argp_failure(state, 2, 0, "--rows and --cols go together");
   if (matrix && b->n_sizes) argp_failure(state, 2, 0, "--n does not go with --rows");
