@@ -26,7 +26,7 @@
 #define SUMS (1u << FOLD_SUM)
 #define UP_TO_16_BITS (ANY_ON_HOST & ~WIDE)
 #define DOTS (1u << FOLD_DOT)
-#define PRODUCTS (DOTS | 1u << FOLD_MATVEC)
+#define PRODUCTS (DOTS | 1u << FOLD_MATVEC | 1u << FOLD_MATMUL)
 
 /* What every host subject promises: it keeps to its memory, and its bits depend on the row alone. */
 #define INVARIANT                                                                                                 \

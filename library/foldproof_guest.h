@@ -37,7 +37,7 @@ enum foldproof_guest_dtype {
 
 /* What is folded. In the table it is given by name: "sum", "prod", "max", "min" of the elements of each row; "dot", the
  * sum of the products of the elements of a row of each of two inputs; "matvec", a matrix (`in`, rows x cols) times a
- * vector (`other`, cols elements). "rows", which must be the only one, is any
+ * vector (`other`, cols elements); "matmul", `extent[0]` products of a matrix (m x k) and one of k x n. "rows", which must be the only one, is any
  * function of each row by itself: as nothing is known of it, no claim about its value or its order can be judged. */
 enum foldproof_guest_problem {
   FOLDPROOF_GUEST_SUM = 1,
@@ -46,7 +46,8 @@ enum foldproof_guest_problem {
   FOLDPROOF_GUEST_MIN = 4,
   FOLDPROOF_GUEST_DOT = 5,
   FOLDPROOF_GUEST_ROWS = 6,
-  FOLDPROOF_GUEST_MATVEC = 7
+  FOLDPROOF_GUEST_MATVEC = 7,
+  FOLDPROOF_GUEST_MATMUL = 8
 };
 
 /* One run: rows x cols elements of each input, row-major and contiguous unless `strides` is set, become `rows` results.

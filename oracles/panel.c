@@ -45,7 +45,7 @@ static bool differ(enum fold_dtype dtype, size_t rows, const void *a, const void
   return false;
 }
 
-/* Folds some of the rows by all trees, until one tree differs from the first. */
+/* Folds some of the results by all trees, until one tree differs from the first. */
 static fold_status ask_rows(struct fold_call *call, struct fold_arithmetic how, void *first, void *other, bool *tells) {
   size_t n;
   const struct fold_order *trees = fold_panel(call->cols, &n);
@@ -55,7 +55,7 @@ static fold_status ask_rows(struct fold_call *call, struct fold_arithmetic how, 
     if (call->problem->factors > 1) tree.product = FOLD_ROUNDED_PRODUCT;
     call->out = k == 0 ? first : other;
     FOLD_TRY(usual ? fold_order_replay_to(&tree, call, how.result) : fold_method_replay(&tree, how, call));
-    *tells = k > 0 && differ(how.result, call->rows, first, other);
+    *tells = k > 0 && differ(how.result, fold_results(call->problem, &call->shape), first, other);
   }
   return fold_ok();
 }
@@ -85,29 +85,40 @@ static enum fold_telling ask_extremes(const struct fold_call *call) {
   return FOLD_IDLE;
 }
 
-/* Takes as many rows at a time as have about FOLD_PANEL_TERMS terms: mostly the first rows are telling already. */
+/* The outermost axis along which there are several results. */
+static enum fold_axis axis_of(const struct fold_call *call) {
+  const struct fold_problem *problem = call->problem;
+  unsigned i = 0;
+  while (i + 1 < problem->n_axes[problem->inputs] && call->shape.at[problem->axes[problem->inputs][i]] == 1) i++;
+  return problem->axes[problem->inputs][i];
+}
+
+/* Takes as many results at a time as have about FOLD_PANEL_TERMS terms: mostly the first are telling already. */
 fold_status fold_panel_ask(const struct fold_call *call, struct fold_arithmetic how, enum fold_telling *telling) {
-  const size_t most = FOLD_PANEL_TERMS / (call->cols + 1) + 1;
-  const size_t room = call->rows < most ? call->rows : most;
+  const enum fold_axis axis = axis_of(call);
+  const size_t slices = call->shape.at[axis], results = fold_results(call->problem, &call->shape);
+  const size_t width = slices ? results / slices : 0;
+  const size_t most = FOLD_PANEL_TERMS / ((call->cols + 1) * (width + !width)) + 1;
+  const size_t room = slices < most ? slices : most;
   *telling = FOLD_IDLE;
   if (call->problem->op == FOLD_MAX || call->problem->op == FOLD_MIN) {
     *telling = ask_extremes(call);
     return fold_ok();
   }
-  unsigned char *results = malloc((2 * room + 1) * sizeof(uint64_t));
-  if (!results) return fold_no_memory("for %zu results", 2 * room);
+  unsigned char *folded = malloc((2 * room * width + 1) * sizeof(uint64_t));
+  if (!folded) return fold_no_memory("for %zu results", 2 * room * width);
   how.method = FOLD_PLAIN;
   fold_status status = fold_ok();
   bool tells = false;
-  for (size_t r = 0; r < call->rows && !tells && status.code == FOLD_OK; r += room) {
-    struct fold_block rows = {.extent = call->shape};
-    rows.first.m = r;
-    rows.extent.m = call->rows - r < room ? call->rows - r : room;
-    struct fold_call some = fold_call_part(call, &rows);
+  for (size_t r = 0; r < slices && !tells && status.code == FOLD_OK; r += room) {
+    struct fold_block part = {.extent = call->shape};
+    part.first.at[axis] = r;
+    part.extent.at[axis] = slices - r < room ? slices - r : room;
+    struct fold_call some = fold_call_part(call, &part);
     some.launch = (struct fold_launch){0};
-    status = ask_rows(&some, how, results, results + room * sizeof(uint64_t), &tells);
+    status = ask_rows(&some, how, folded, folded + room * width * sizeof(uint64_t), &tells);
   }
-  free(results);
+  free(folded);
   if (tells) *telling = FOLD_TELLING;
   return status;
 }

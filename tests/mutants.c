@@ -27,6 +27,8 @@ static const struct mutant_class classes[] = {
      "libraries that flush subnormals for speed, and who sets OpenMP's threads for all", fold_mutants_environment},
     {"dot", "another product than is declared, and faults in what a second input is",
      "compilers that contract, kernels that load a second operand otherwise than the first", fold_mutants_dot},
+    {"matrix", "terms or results of a product of matrices that are lost, and bits that change with its size",
+     "kernels that tile m, n and k, split k, or take leading dimensions from their caller", fold_mutants_matrix},
     {"ranks", "ranks that differ, by message, world or call", "rings, trees chosen by length, states lost on the way",
      fold_mutants_ranks},
 };

@@ -1,10 +1,8 @@
-/* mutants_dot.c: mutants of dot products and of matrix times vector: other products than declared, and faults in the use of
- * the second input. */
+/* mutants_dot.c: mutants of dot products: other products than declared, and faults in the use of the second input. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "kernels/host/host.h"
 #include "mutants_row.h"
 #include "oracles/exact.h"
 
@@ -145,77 +143,6 @@ static fold_status run_exact_of_rounded(const struct fold_subject *subject, cons
   return fold_ok();
 }
 
-/* ---- matrix times vector ---- */
-
-static fold_status matrix(const struct fold_call *call, size_t row_step, size_t vector_step, size_t lost) {
-  for (size_t r = 0; r < call->rows; r++)
-    ((fold_element_f32 *)call->out)[r] =
-        rounded((const fold_element_f32 *)call->in[0] + r * row_step,
-                (const fold_element_f32 *)call->in[1] + r * vector_step, call->cols > lost ? call->cols - lost : 0);
-  return fold_ok();
-}
-#define MATRIX(name, row_step, vector_step, lost)                                                   \
-  static fold_status run_##name(const struct fold_subject *subject, const struct fold_call *call) { \
-    (void)subject;                                                                                  \
-    return matrix(call, row_step, vector_step, lost);                                               \
-  }
-MATRIX(vector_is_matrix, call->cols, call->cols, 0)
-MATRIX(vector_moves, call->cols, call->rows > 1, 1)
-MATRIX(first_matrix_row, 0, 0, 0)
-MATRIX(last_column_lost, call->cols, 0, call->cols > 256)
-
-/* Another order in batches of more than 64 rows. */
-static fold_status run_batch_order(const struct fold_subject *subject, const struct fold_call *call) {
-  (void)subject;
-  for (size_t r = 0; r < call->rows; r++) {
-    const fold_element_f32 *w = (const fold_element_f32 *)call->in[0] + r * call->cols, *x = call->in[1];
-    float sum = 0;
-    for (size_t i = 0; i < call->cols; i++) {
-      const size_t at = call->rows > 64 ? call->cols - 1 - i : i;
-      sum += w[at] * x[at];
-    }
-    ((fold_element_f32 *)call->out)[r] = sum;
-  }
-  return fold_ok();
-}
-
-/* Keeps the results of a matrix, whatever the vector is. */
-static fold_status run_kept_by_matrix(const struct fold_subject *subject, const struct fold_call *call) {
-  static float held[4096], kept[64];
-  static size_t n = SIZE_MAX;
-  const size_t all = call->rows * call->cols, nbytes = call->rows * sizeof(float);
-  if (all > 4096 || call->rows > 64) return matrix(call, call->cols, 0, 0);
-  if (n != all || memcmp(held, call->in[0], all * sizeof(float)) != 0) {
-    FOLD_TRY(matrix(call, call->cols, 0, 0));
-    memcpy(held, call->in[0], all * sizeof(float));
-    memcpy(kept, call->out, nbytes);
-    n = all;
-  }
-  (void)subject;
-  memcpy(call->out, kept, nbytes);
-  return fold_ok();
-}
-
-static fold_status run_writes_vector(const struct fold_subject *subject, const struct fold_call *call) {
-  volatile float *x = (volatile float *)(uintptr_t)call->in[1];
-  (void)subject;
-  if (call->cols > 0) x[call->cols - 1] = x[call->cols - 1];
-  return matrix(call, call->cols, 0, 0);
-}
-
-/* Takes the vector as contiguous, and the matrix as it lies. */
-static fold_status run_vector_without_stride(const struct fold_subject *subject, const struct fold_call *call) {
-  struct fold_call own = *call;
-  memset(own.stride[1], 0, sizeof own.stride[1]);
-  return fold_host_ordered(subject, &own);
-}
-
-#define OF_MATRIX(id, function, broken, maybe, cases, text)                                           \
-  {                                                                                                   \
-    .subject = {BASE(id, text, F32, MATVEC, function), .order = "dot/sequential", .claims = ORDERED}, \
-    .breaks = broken, .may = maybe, .fixtures = cases                                                 \
-  }
-
 #define OF_DOTS(id, function, sequence, broken, maybe, cases, text)                                          \
   {                                                                                                          \
     .subject = {BASE(id, text, F32, DOT, function), .order = sequence, .claims = ORDERED}, .breaks = broken, \
@@ -259,24 +186,5 @@ static const struct fold_mutant dot[] = {
                  .method = FOLD_EXACT, .claims = EXACTLY},
      .breaks = C(CORRECTLY_ROUNDED) | C(FAITHFUL),
      .fixtures = "dot_one_rounding,dot_below_the_range," LONG},
-    OF_MATRIX("matvec_vector_is_matrix", run_vector_is_matrix, C(BOUNDED) | C(REPLAYS) | C(STAYS_IN_BOUNDS),
-              REPEATS | C(LEAVES_NO_TRACE), "normal/f32/matvec/5x33/*", "reads the vector at row times columns"),
-    OF_MATRIX("matvec_vector_moves", run_vector_moves, C(BOUNDED) | C(REPLAYS), REPEATS | C(STAYS_IN_BOUNDS),
-              "normal/f32/matvec/5x33/*", "reads the vector from the row's number on"),
-    OF_MATRIX("matvec_first_matrix_row", run_first_matrix_row, C(BOUNDED) | C(REPLAYS) | C(BATCH_INVARIANT), 0,
-              "normal/f32/matvec/5x33/*", "the matrix's first row for all rows"),
-    OF_MATRIX("matvec_last_column_lost", run_last_column_lost, C(BOUNDED) | C(REPLAYS), 0, "normal/f32/matvec/5x257/*",
-              "loses the last column of more than 256"),
-    OF_MATRIX("matvec_batch_order", run_batch_order, C(BATCH_INVARIANT) | C(REPLAYS), 0, "normal/f32/matvec/65x257/*",
-              "another order in batches of more than 64 rows"),
-    OF_MATRIX("matvec_kept_by_matrix", run_kept_by_matrix, C(RUN_TO_RUN), REPEATS, "normal/f32/matvec/5x257/*",
-              "keeps results by what the matrix holds"),
-    {.subject = {BASE("matvec_vector_without_stride", "takes the vector as contiguous", F32, MATVEC,
-                      run_vector_without_stride),
-                 .order = "dot/sequential", .strides = true, .claims = ORDERED | C(STRIDE_INVARIANT)},
-     .breaks = C(STRIDE_INVARIANT),
-     .fixtures = "normal/f32/matvec/5x33/*"},
-    OF_MATRIX("matvec_writes_vector", run_writes_vector, C(KEEPS_INPUT), 0, "normal/f32/matvec/5x33/*",
-              "writes to the vector what is there"),
 };
 END(dot)

@@ -39,6 +39,20 @@ static bool read_size(const json_t *record, const char *key, size_t *size) {
   return json_is_integer(value) && json_integer_value(value) >= 0;
 }
 
+/* The extents of products of matrices, in place of rows, the number of results. */
+static bool read_shape(const json_t *record, struct fold_case *c) {
+  const size_t results = c->rows;
+  const json_t *shape = json_object_get(record, "shape");
+  if (!fold_has_axis(c->problem, c->problem->inputs, FOLD_N)) return true;
+  for (size_t a = 0, all = 1; a < FOLD_AXES; a++) {
+    const json_int_t extent = json_integer_value(json_array_get(shape, a));
+    if (!json_is_integer(json_array_get(shape, a)) || extent < 0) return false;
+    c->shape.at[a] = (size_t)extent;
+    if (__builtin_mul_overflow(all, c->shape.at[a] + 1, &all) || all > (size_t)1 << 40) return false;
+  }
+  return fold_case_results(c) == results;
+}
+
 /* Reads the case from a record. Sizes whose product exceeds any memory are refused before anything is made of them. */
 static fold_status read_case(const json_t *record, struct fold_case *c) {
   const int dtype = fold_dtype_parse(fold_record_text(record, "dtype"));
@@ -47,6 +61,7 @@ static fold_status read_case(const json_t *record, struct fold_case *c) {
   *c = (struct fold_case){.problem = fold_problem_find(fold_record_text(record, "op"))};
   if (dtype < 0 || c->problem == NULL || !read_size(record, "rows", &c->rows) || !read_size(record, "cols", &c->cols))
     return fold_error(FOLD_BAD_INPUT, "its dtype, op, rows and cols name no input");
+  if (!read_shape(record, c)) return fold_error(FOLD_BAD_INPUT, "its shape, rows and cols do not go together");
   if (__builtin_mul_overflow(c->rows, c->cols, &n) || n > (size_t)1 << 36)
     return fold_error(FOLD_BAD_INPUT, "%zu x %zu terms are too many", c->rows, c->cols);
   c->dtype = (enum fold_dtype)dtype;
@@ -66,8 +81,8 @@ fold_status fold_again_case(const json_t *record, struct fold_case *c) {
 }
 
 static bool is_same(const struct fold_case *a, const struct fold_case *b) {
-  return a->dtype == b->dtype && a->problem == b->problem && a->rows == b->rows && a->cols == b->cols &&
-         a->source.generator == b->source.generator &&
+  return a->dtype == b->dtype && a->problem == b->problem && fold_case_results(a) == fold_case_results(b) &&
+         a->rows == b->rows && a->cols == b->cols && a->source.generator == b->source.generator &&
          (!a->source.generator || (a->source.seed == b->source.seed && a->source.condition == b->source.condition));
 }
 

@@ -134,9 +134,16 @@ static fold_status fill(void *context, uint64_t first, size_t n, void *out) {
   return fold_ok();
 }
 
-/* A vector has one. */
-static size_t rows_of(const struct fold_call *call, unsigned k) {
-  return fold_has_axis(call->problem, k, FOLD_M) ? call->rows : 1;
+/* An operand's file has two dimensions: its last axis, and all others together; a vector has one. */
+static size_t cols_of(const struct fold_call *call, unsigned operand) {
+  const struct fold_problem *problem = call->problem;
+  return call->shape.at[problem->axes[operand][problem->n_axes[operand] - 1]];
+}
+static size_t rows_of(const struct fold_call *call, unsigned operand) {
+  struct fold_shape outer = call->shape;
+  const struct fold_problem *problem = call->problem;
+  outer.at[problem->axes[operand][problem->n_axes[operand] - 1]] = 1;
+  return operand < problem->inputs ? fold_elements(problem, &outer, operand) : fold_results(problem, &outer);
 }
 
 /* Writes a new file: in the place of the last one the program may have left something else, such as a pipe that nothing
@@ -144,8 +151,7 @@ static size_t rows_of(const struct fold_call *call, unsigned k) {
 static fold_status write_input(const char *path, const struct fold_call *call, unsigned k) {
   struct elements e = {call->in[k], fold_dtype_size(call->dtype)};
   fold_scratch_remove(path);
-  const bool is_vector = !fold_has_axis(call->problem, k, FOLD_M);
-  return fold_npy_write(path, call->dtype, rows_of(call, k), call->cols, is_vector, fill, &e);
+  return fold_npy_write(path, call->dtype, rows_of(call, k), cols_of(call, k), call->problem->n_axes[k] == 1, fill, &e);
 }
 
 static bool is_file(const char *path) {
@@ -157,7 +163,7 @@ static bool is_file(const char *path) {
 static fold_status read_again(const char *path, const struct fold_call *call, unsigned k, void *now, bool *there) {
   struct fold_npy npy;
   *there = is_file(path) && fold_npy_open(path, &npy).code == FOLD_OK && npy.dtype == call->dtype &&
-           npy.rows == rows_of(call, k) && npy.cols == call->cols;
+           npy.rows == rows_of(call, k) && npy.cols == cols_of(call, k);
   return *there ? fold_npy_read(path, &npy, now) : fold_ok();
 }
 
@@ -185,8 +191,12 @@ static fold_status read_output(const char *path, enum fold_dtype dtype, const st
   if (status.code == FOLD_OK && npy.dtype != dtype)
     status = fold_error(FOLD_ENVIRONMENT, "its results are of %s, and not of %s", fold_dtype_name(npy.dtype),
                         fold_dtype_name(dtype));
-  if (status.code == FOLD_OK && (npy.rows * npy.cols != call->rows || (npy.rows != 1 && npy.cols != 1)))
-    status = fold_error(FOLD_ENVIRONMENT, "its results are %zu x %zu, and not %zu", npy.rows, npy.cols, call->rows);
+  const struct fold_problem *problem = call->problem;
+  const size_t results = fold_results(problem, &call->shape), cols = cols_of(call, problem->inputs);
+  const bool fits =
+      problem->n_axes[problem->inputs] > 1 && npy.cols == cols && npy.rows == rows_of(call, problem->inputs);
+  if (status.code == FOLD_OK && !fits && (npy.rows * npy.cols != results || (npy.rows != 1 && npy.cols != 1)))
+    status = fold_error(FOLD_ENVIRONMENT, "its results are %zu x %zu, and not %zu", npy.rows, npy.cols, results);
   if (status.code == FOLD_OK) status = fold_npy_read(path, &npy, call->out);
   if (status.code == FOLD_BAD_INPUT) status.code = FOLD_ENVIRONMENT; /* the program wrote it, not the user */
   return status;
@@ -217,16 +227,23 @@ static fold_status check_answer(const json_t *answer) {
   return fold_error(FOLD_ENVIRONMENT, "an answer has no field '%.60s'%s", other, fold_near_of(other, fields, meant));
 }
 
+static json_int_t extent(const struct fold_call *call, enum fold_axis axis) {
+  const struct fold_problem *problem = call->problem;
+  bool has = fold_has_axis(problem, problem->inputs, axis) || axis == FOLD_K;
+  return has ? (json_int_t)call->shape.at[axis] : 1;
+}
+
 static fold_status ask_to_run(const struct run *r) {
   struct fold_program *program = NULL;
   json_t *answer = NULL;
   FOLD_TRY(program_of(r->subject->guest->guest, &program));
   json_t *question = json_pack(
-      "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:s*,s:s,s:I}", "ask", "run", "subject", r->subject->guest->name,
-      "problem", r->problem, "signature", r->call->problem->signature, "dtype", r->dtype, "accumulator",
-      fold_dtype_name(fold_subject_accumulator(r->subject, r->call->dtype)), "result", r->result, "rows",
+      "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:s*,s:s,s:I,s:[I,I,I,I]}", "ask", "run", "subject",
+      r->subject->guest->name, "problem", r->problem, "signature", r->call->problem->signature, "dtype", r->dtype,
+      "accumulator", fold_dtype_name(fold_subject_accumulator(r->subject, r->call->dtype)), "result", r->result, "rows",
       (json_int_t)r->call->rows, "cols", (json_int_t)r->call->cols, "in", r->in, "other",
-      r->call->in[1] ? r->other : NULL, "out", r->out, "threads", (json_int_t)r->call->launch.threads);
+      r->call->in[1] ? r->other : NULL, "out", r->out, "threads", (json_int_t)r->call->launch.threads, "extent",
+      extent(r->call, FOLD_B), extent(r->call, FOLD_M), extent(r->call, FOLD_N), extent(r->call, FOLD_K));
   fold_status status = fold_program_ask(program, question, &answer);
   if (status.code == FOLD_OK) status = check_answer(answer);
   const char *why = reason_in(answer, "unsupported"), *error = reason_in(answer, "error");

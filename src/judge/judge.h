@@ -200,7 +200,7 @@ fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const
 uint64_t fold_trial_poke(const struct fold_trial *trial, double term);
 /* Whether a run with such terms in a finite input failed because of these, so that it is to be made again without. */
 bool fold_trial_spares_it(struct fold_trial *trial, fold_status status);
-/* A batch is cut along the outermost axis of its results: into rows, or into the matrices of a batch of products. Each of
+/* A batch is cut along the outermost axis of its results: into rows, or, of several products, into these. Each of
  * these slices has `width` results, which lie side by side; a row of a sum has one. */
 enum fold_axis fold_trial_batch_axis(const struct fold_trial *trial);
 size_t fold_trial_slices(const struct fold_trial *trial);

@@ -21,6 +21,8 @@ bool fold_judge_each(struct fold_trial *trial, struct fold_finding *finding, siz
 /* Each returns false when the finding is closed. For several rows: */
 bool fold_sweep_batches(struct fold_trial *trial, struct fold_finding *finding);
 bool fold_sweep_places(struct fold_trial *trial, struct fold_finding *finding);
+/* For results along several axes: fewer columns, and columns in other places (columns.c). */
+bool fold_sweep_columns(struct fold_trial *trial, struct fold_finding *finding);
 /* For a claim that is judged by results, and held of the whole batch: batches of fewer rows must keep it too. */
 bool fold_sweep_claim(const struct fold_claim *claim, struct fold_trial *trial, struct fold_finding *finding);
 /* Whether a row alone has other bits so many elements further from an aligned address: then its number and place do not

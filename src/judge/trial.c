@@ -304,9 +304,7 @@ fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *ke
 
 enum fold_axis fold_trial_batch_axis(const struct fold_trial *trial) {
   const struct fold_problem *problem = trial->c->problem;
-  unsigned i = 0;
-  while (i + 1 < problem->n_axes[problem->inputs] && trial->c->shape.at[problem->axes[problem->inputs][i]] == 1) i++;
-  return problem->axes[problem->inputs][i];
+  return fold_has_axis(problem, problem->inputs, FOLD_B) && trial->c->shape.b != 1 ? FOLD_B : FOLD_M;
 }
 
 size_t fold_trial_slices(const struct fold_trial *trial) { return trial->c->shape.at[fold_trial_batch_axis(trial)]; }

@@ -57,15 +57,29 @@ static bool has_its_condition(const json_t *record, const char *rest) {
   return said && strcmp(said, text) == 0;
 }
 
-/* Whether a case's name agrees with its shape (expand.c): "FIXTURE/DTYPE/PROBLEM/ROWSxCOLS", then the ranks, the seed
+/* "ROWSxCOLS", or "MxNxK" of products of matrices, with "Bx" in front if there are several. */
+static void name_shape(const json_t *record, char text[100]) {
+  const json_t *shape = json_object_get(record, "shape");
+  long long at[4] = {0};
+  for (size_t i = 0; i < 4; i++) at[i] = json_integer_value(json_array_get(shape, i));
+  if (shape == NULL)
+    snprintf(text, 100, "%lldx%lld", number(record, "rows"), number(record, "cols"));
+  else if (at[0] == 1)
+    snprintf(text, 100, "%lldx%lldx%lld", at[1], at[2], at[3]);
+  else
+    snprintf(text, 100, "%lldx%lldx%lldx%lld", at[0], at[1], at[2], at[3]);
+}
+
+/* Whether a case's name agrees with its shape (expand.c): "FIXTURE/DTYPE/PROBLEM/SHAPE", then the ranks, the seed
  * and the condition, if there are any. */
 static bool has_its_name(const json_t *record) {
-  char shape[160], more[80] = "";
+  char shape[200], sizes[100], more[80] = "";
   int n = 0;
   const char *name = fold_record_text(record, "case"), *found = NULL;
   const bool ranks = has(record, "ranks"), is_old = number(record, "schema") < 2;
-  snprintf(shape, sizeof shape, "/%.40s/%.40s/%lldx%lld", fold_record_text(record, "dtype"),
-           fold_record_text(record, "op"), number(record, "rows"), number(record, "cols"));
+  name_shape(record, sizes);
+  snprintf(shape, sizeof shape, "/%.40s/%.40s/%s", fold_record_text(record, "dtype"), fold_record_text(record, "op"),
+           sizes);
   if (ranks) n = snprintf(more, sizeof more, "/ranks%lld", number(record, "ranks"));
   if (has(record, "generator")) snprintf(more + n, sizeof more - (size_t)n, "/seed%lld", number(record, "seed"));
   for (const char *at = name; (at = strstr(at, shape)); at++) found = at;

@@ -147,8 +147,12 @@ static void set_input(json_t *line, const struct fold_judgement *j) {
   if (result != c->dtype) json_object_set_new(line, "result_dtype", json_string(fold_dtype_name(result)));
   json_object_set_new(line, "op", json_string(c->problem->name));
   if (j->subject->unknown) json_object_set_new(line, "problem", json_string("rows"));
-  json_object_set_new(line, "rows", json_integer((json_int_t)c->rows));
+  json_object_set_new(line, "rows", json_integer((json_int_t)fold_case_results(c)));
   json_object_set_new(line, "cols", json_integer((json_int_t)c->cols));
+  if (fold_has_axis(c->problem, c->problem->inputs, FOLD_N))
+    json_object_set_new(line, "shape",
+                        json_pack("[I,I,I,I]", (json_int_t)c->shape.b, (json_int_t)c->shape.m, (json_int_t)c->shape.n,
+                                  (json_int_t)c->shape.k));
   if (c->source.generator) {
     json_object_set_new(line, "generator", json_string(c->source.generator->name));
     json_object_set_new(line, "seed", json_integer((json_int_t)c->source.seed));

@@ -47,10 +47,10 @@ fold_status fold_smallest_add(struct fold_smallest *s, const struct fold_judgeme
                               const char *folder) {
   const bool broken = j->finding.verdict == FOLD_BROKEN;
   struct fold_smallest_of *of = &(broken ? s->broken : s->refuted)[j->subject_index * FOLD_CLAIMS + j->claim->id];
-  const size_t terms = j->c->rows * j->c->cols;
-  if (of->n++ > 0 && (terms > of->terms || (terms == of->terms && j->c->rows >= of->rows))) return fold_ok();
+  const size_t terms = fold_case_terms(j->c), results = fold_case_results(j->c);
+  if (of->n++ > 0 && (terms > of->terms || (terms == of->terms && results >= of->rows))) return fold_ok();
   of->terms = terms;
-  of->rows = j->c->rows;
+  of->rows = results;
   free(of->name);
   of->name = strdup(j->c->name);
   if (of->name == NULL) return no_memory();

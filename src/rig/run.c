@@ -158,10 +158,10 @@ static void look_at_scratch(const struct snapshot *snapshot, const struct window
     snprintf(traces->left, sizeof traces->left, "byte %zu of its scratch's head, which must be zero again", at);
 }
 
-static void look_for_poison(size_t size, const struct fold_request *request, const unsigned char *results,
+static void look_for_poison(size_t n, size_t size, unsigned char poison, const unsigned char *results,
                             struct fold_traces *traces) {
-  for (size_t r = 0, at; r < request->rows && !traces->unwritten; r++) {
-    traces->unwritten = !fold_rig_find_other(results + r * size, size, request->poison, &at);
+  for (size_t r = 0, at; r < n && !traces->unwritten; r++) {
+    traces->unwritten = !fold_rig_find_other(results + r * size, size, poison, &at);
     traces->unwritten_at = r;
   }
 }
@@ -291,7 +291,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
 static void look_at_output(struct fold_rig *rig, const struct fold_request *request, size_t size,
                            const struct window *w, void *got, struct fold_traces *traces) {
   if (!rig->ops->is_host) memcpy(got, rig->out_host + w->at, w->end - w->at);
-  look_for_poison(size, request, got, traces);
+  look_for_poison(fold_results(rig->problem, &request->shape), size, request->poison, got, traces);
   look_at_guards(rig->out_host + w->from, w, FOLD_OUTPUT, traces);
 }
 

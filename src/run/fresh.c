@@ -133,14 +133,14 @@ typedef bool fold_prefers(const struct fold_case *former, const struct fold_case
 /* One of medium size, where there is one. */
 static bool prefers_medium(const struct fold_case *former, const struct fold_case *c) {
   enum { LEAST = 100, MOST = 20000 };
-  const bool fits = c->cols >= LEAST && c->rows * c->cols <= MOST && c->rows > 0;
+  const bool fits = c->cols >= LEAST && fold_case_terms(c) <= MOST && fold_case_results(c) > 0;
   return fits && former->cols < LEAST;
 }
 
 /* Libraries share only long rows among threads. */
 static bool prefers_long(const struct fold_case *former, const struct fold_case *c) {
   enum { MOST = 1 << 18 };
-  return c->rows > 0 && c->cols > former->cols && c->rows * c->cols <= MOST;
+  return fold_case_results(c) > 0 && c->cols > former->cols && fold_case_terms(c) <= MOST;
 }
 
 /* A glob that names one case of each dtype and problem. NULL: no memory. */

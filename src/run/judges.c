@@ -14,7 +14,7 @@ static unsigned rows_of(size_t rows) {
 
 static bool are_alike(const struct fold_case *a, const struct fold_case *b) {
   return a->ranks == b->ranks && a->dtype == b->dtype && a->problem == b->problem &&
-         rows_of(a->rows) == rows_of(b->rows) && log2_of(a->rows * a->cols) == log2_of(b->rows * b->cols);
+         rows_of(a->rows) == rows_of(b->rows) && log2_of(fold_case_terms(a)) == log2_of(fold_case_terms(b));
 }
 
 bool fold_stands_for_alike(const struct fold_cases *cases, size_t at, const char *claim) {

@@ -87,13 +87,13 @@ static bool take_trial(struct fold_supervisor *s, size_t n) {
 static bool take_base(struct fold_supervisor *s, size_t n) {
   const struct fold_case *c = &s->cases.at[s->round.place.c];
   const struct fold_subject *subject = &s->round.registry->subjects[s->round.place.subject];
-  size_t n_bytes = c->rows * fold_dtype_size(fold_subject_result(subject, c->dtype));
+  size_t n_bytes = fold_case_results(c) * fold_dtype_size(fold_subject_result(subject, c->dtype));
   if (!s->in_trial || n != sizeof s->traces + n_bytes) return false;
   if (s->got_bytes < n_bytes + 1) {
     free(s->got);
     s->got = malloc(n_bytes + 1);
     s->got_bytes = s->got ? n_bytes + 1 : 0;
-    if (!s->got) s->failed = fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu results", c->name, c->rows);
+    if (!s->got) s->failed = fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu results", c->name, fold_case_results(c));
   }
   return s->got && take_bytes(s, &s->traces, sizeof s->traces) && take_bytes(s, s->got, n_bytes);
 }

@@ -135,7 +135,7 @@ struct fold_judgement fold_round_judgement(const struct fold_round *round, struc
                                      .subject_index = place.subject,
                                      .c = &round->cases->at[place.c],
                                      .input_hash = round->input_hash,
-                                     .finding = fold_finding_open(round->cases->at[place.c].rows)};
+                                     .finding = fold_finding_open(fold_case_results(&round->cases->at[place.c]))};
   if (claim >= n_claims) return judgement;
   judgement.claim = &claims[claim];
   const uint64_t promised = fold_claims_of(judgement.subject, judgement.c->problem->op) | judgement.subject->named;

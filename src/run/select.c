@@ -145,7 +145,7 @@ static fold_status check_around(const struct fold_selection *selection, const st
 /* The shortest first, which name decides among equals. */
 static int by_terms(const void *a, const void *b) {
   const struct fold_case *one = a, *other = b;
-  const size_t n = one->rows * one->cols, m = other->rows * other->cols;
+  const size_t n = fold_case_terms(one), m = fold_case_terms(other);
   return n != m ? (n > m) - (n < m) : strcmp(one->name, other->name);
 }
 

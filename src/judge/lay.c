@@ -1,0 +1,85 @@
+/* lay.c: see lay.h. */
+#include "judge/lay.h"
+
+#include <string.h>
+
+#include "base/bits.h"
+
+const struct fold_layout fold_layout_contiguous = {.step = 1};
+
+static void lay_strides(const struct fold_problem *problem, const struct fold_shape *shape, const struct fold_layout *l,
+                        unsigned k, ptrdiff_t stride[FOLD_AXES]) {
+  size_t next = l->step;
+  for (unsigned i = 0; i < problem->n_axes[k]; i++) {
+    const enum fold_axis axis = problem->axes[k][l->turned ? i : problem->n_axes[k] - 1 - i];
+    stride[axis] = (ptrdiff_t)next;
+    next = next * shape->at[axis] + l->gap;
+    if (l->line) next = (next / l->line + 1) * l->line;
+  }
+}
+
+struct fold_laid fold_laid_of(const struct fold_trial *trial, const struct fold_shape *shape,
+                              const struct fold_layout *l) {
+  struct fold_laid s = {.shape = *shape};
+  for (unsigned k = 0; k < trial->c->problem->inputs; k++) lay_strides(trial->c->problem, shape, l, k, s.stride[k]);
+  return s;
+}
+
+/* How far input k reaches. */
+static size_t extent(const struct fold_trial *trial, const struct fold_laid *s, unsigned k) {
+  const struct fold_problem *problem = trial->c->problem;
+  struct fold_shape last = s->shape;
+  if (fold_elements(problem, &s->shape, k) == 0) return 0;
+  for (unsigned a = 0; a < FOLD_AXES; a++) last.at[a] -= last.at[a] > 0;
+  return (size_t)fold_place(problem, k, s->stride[k], &last) + 1;
+}
+
+fold_status fold_laid_open(const struct fold_trial *trial, const struct fold_laid *s, size_t more,
+                           struct fold_rig *rig) {
+  const struct fold_case *c = trial->c;
+  const size_t n[FOLD_INPUTS] = {extent(trial, s, 0) + more, c->problem->inputs > 1 ? extent(trial, s, 1) + more : 0};
+  FOLD_TRY(fold_rig_open(rig, trial->subject->engine, c->problem, c->dtype, n, fold_results(c->problem, &s->shape)));
+  rig->last = trial->rig->last; /* the same subject goes on, in other memory */
+  return fold_ok();
+}
+
+static void lay_input(const struct fold_trial *trial, const struct fold_laid *s, fold_beyond *more, unsigned k,
+                      struct fold_rig *rig) {
+  const struct fold_case *c = trial->c;
+  const unsigned char *from = fold_rig_input_at(trial->rig, k);
+  unsigned char *to = fold_rig_input_at(rig, k);
+  ptrdiff_t stride[FOLD_AXES];
+  fold_contiguous(c->problem, &c->shape, k, stride);
+  for (size_t i = 0; i < rig->in[k].n; i++) fold_bits_store(c->dtype, to, i, fold_format_of(c->dtype).nan);
+  for (size_t e = 0; e < fold_elements(c->problem, &s->shape, k); e++) {
+    struct fold_shape at = fold_coordinates(c->problem, &s->shape, k, e);
+    const size_t place = (size_t)fold_place(c->problem, k, s->stride[k], &at);
+    if (s->repeats) at.at[fold_trial_batch_axis(trial)] = 0;
+    if (s->by) at.at[s->moved] = (at.at[s->moved] + s->by) % c->shape.at[s->moved];
+    const size_t own = (size_t)fold_place(c->problem, k, stride, &at);
+    fold_bits_store(c->dtype, to, place, at.k < c->cols ? fold_bits_load(c->dtype, from, own) : more(c, k));
+  }
+}
+
+fold_status fold_laid_fill(const struct fold_trial *trial, const struct fold_laid *s, fold_beyond *more,
+                           struct fold_rig *rig) {
+  for (unsigned k = 0; k < rig->inputs; k++) lay_input(trial, s, more, k, rig);
+  return fold_rig_load(rig);
+}
+
+fold_status fold_laid_run_in(struct fold_trial *trial, struct fold_rig *rig, const struct fold_laid *s, bool strides,
+                             void *got) {
+  struct fold_request request = {.shape = s->shape, .poison = 0x4e}; /* unseen: 0x4d | 0x4f */
+  if (strides) memcpy(request.stride, s->stride, sizeof request.stride);
+  return fold_trial_run(trial, rig, &request, got);
+}
+
+fold_status fold_laid_run(struct fold_trial *trial, const struct fold_laid *s, fold_beyond *more, bool strides,
+                          void *got) {
+  struct fold_rig rig = {0};
+  fold_status status = fold_laid_open(trial, s, 0, &rig);
+  if (status.code == FOLD_OK) status = fold_laid_fill(trial, s, more, &rig);
+  if (status.code == FOLD_OK) status = fold_laid_run_in(trial, &rig, s, strides, got);
+  fold_rig_close(&rig);
+  return status;
+}
