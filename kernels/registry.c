@@ -26,6 +26,8 @@
 #define SUMS (1u << FOLD_SUM)
 #define UP_TO_16_BITS (ANY_ON_HOST & ~WIDE)
 #define DOTS (1u << FOLD_DOT)
+#define SCANS (1u << FOLD_SCAN | 1u << FOLD_EXCLUSIVE)
+#define ANY_SCAN (SCANS | 1u << FOLD_SCAN_MAX | 1u << FOLD_SCAN_MIN)
 #define PRODUCTS (DOTS | 1u << FOLD_MATVEC | 1u << FOLD_MATMUL)
 
 /* What every host subject promises: it keeps to its memory, and its bits depend on the row alone. */
@@ -208,6 +210,24 @@ static const struct fold_subject table[] = {
      .claims = ROUNDED_ONCE | FOLD_CLAIM(FOLD_STRIDE_INVARIANT),
      .strides = true,
      .run = fold_host_dot_exact},
+    {.name = "scan/sequential",
+     .engine = FOLD_HOST,
+     .about = "scans, one running sum a row",
+     .dtypes = ANY_ON_HOST,
+     .ops = ANY_SCAN,
+     .order = "host/sequential",
+     .method = FOLD_PLAIN,
+     .claims = INVARIANT | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_LENGTH_INVARIANT),
+     .run = fold_host_scan},
+    {.name = "scan/exact",
+     .engine = FOLD_HOST,
+     .about = "scans, one running superaccumulator a row, each result rounded once",
+     .dtypes = ANY_ON_HOST,
+     .ops = SCANS,
+     .method = FOLD_EXACT,
+     .claims =
+         INVARIANT | FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_LENGTH_INVARIANT),
+     .run = fold_host_scan},
     HOST_ORDER("rows/single_for", "one worker a row, rising index"),
     HOST_ORDER("rows/single_back", "one worker a row, falling index"),
     HOST_ORDER("rows/par_16", "16 chunks a row, partials sequentially"),

@@ -93,8 +93,11 @@ static enum fold_axis axis_of(const struct fold_call *call) {
   return problem->axes[problem->inputs][i];
 }
 
-/* Takes as many results at a time as have about FOLD_PANEL_TERMS terms: mostly the first are telling already. */
-fold_status fold_panel_ask(const struct fold_call *call, struct fold_arithmetic how, enum fold_telling *telling) {
+/* A scan is asked by its whole rows. Takes as many results at a time as have about FOLD_PANEL_TERMS terms: mostly the first are telling already. */
+fold_status fold_panel_ask(const struct fold_call *asked, struct fold_arithmetic how, enum fold_telling *telling) {
+  struct fold_call own = *asked;
+  const struct fold_call *call = &own;
+  if (own.problem->reach != FOLD_ALL) own.problem = fold_rows_problem(own.problem->op);
   const enum fold_axis axis = axis_of(call);
   const size_t slices = call->shape.at[axis], results = fold_results(call->problem, &call->shape);
   const size_t width = slices ? results / slices : 0;

@@ -27,9 +27,11 @@ static fold_status replay_row(const struct walk *walk, size_t r, unsigned thread
   void *room;
   uint32_t *place = NULL;
   FOLD_TRY(fold_terms_line(&terms, &line, &room));
+  struct fold_split split = walk->split;
   fold_status status = fold_order_places(walk->order, call->dtype, line.factor[0], line.n, &place);
+  if (status.code == FOLD_OK && line.n != call->shape.k) status = fold_order_split(walk->order, line.n, &split);
   if (status.code == FOLD_OK) {
-    struct fold_row row = {walk->order,    &walk->split,   line.dtype, line.op, walk->how.accumulator,
+    struct fold_row row = {walk->order,    &split,         line.dtype, line.op, walk->how.accumulator,
                            line.factor[0], line.factor[1], place,      line.n,  threads};
     fold_bits_store(walk->how.result, call->out, r, fold_bits_from_double(walk->how.result, walk->run(&row)));
   }

@@ -29,6 +29,8 @@ static const struct mutant_class classes[] = {
      "compilers that contract, kernels that load a second operand otherwise than the first", fold_mutants_dot},
     {"matrix", "terms or results of a product of matrices that are lost, and bits that change with its size",
      "kernels that tile m, n and k, split k, or take leading dimensions from their caller", fold_mutants_matrix},
+    {"scan", "results of a scan that have other terms than their own",
+     "kernels that scan tiles and carry sums from one to the next", fold_mutants_scans},
     {"ranks", "ranks that differ, by message, world or call", "rings, trees chosen by length, states lost on the way",
      fold_mutants_ranks},
 };

@@ -32,7 +32,7 @@ Test(problem, a_signature_that_is_wrong_is_refused_with_its_reason) {
 
 Test(problem, rows_are_told_from_other_problems) {
   for (int p = 0; p < FOLD_PROBLEMS; p++)
-    cr_expect_eq(fold_is_of_rows(fold_problem((enum fold_problem_id)p)), p != FOLD_MATVEC && p != FOLD_MATMUL, "problem %d", p);
+    cr_expect_eq(fold_is_of_rows(fold_problem((enum fold_problem_id)p)), p < FOLD_MATVEC, "problem %d", p);
 }
 
 enum { B = 2, M = 3, N = 5, K = 7 };

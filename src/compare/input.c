@@ -39,11 +39,11 @@ static bool read_size(const json_t *record, const char *key, size_t *size) {
   return json_is_integer(value) && json_integer_value(value) >= 0;
 }
 
-/* The extents of products of matrices, in place of rows, the number of results. */
+/* The extents where results are not rows: `rows` is the number of results. */
 static bool read_shape(const json_t *record, struct fold_case *c) {
   const size_t results = c->rows;
   const json_t *shape = json_object_get(record, "shape");
-  if (!fold_has_axis(c->problem, c->problem->inputs, FOLD_N)) return true;
+  if (c->problem->has[c->problem->inputs] == 1u << FOLD_M) return true;
   for (size_t a = 0, all = 1; a < FOLD_AXES; a++) {
     const json_int_t extent = json_integer_value(json_array_get(shape, a));
     if (!json_is_integer(json_array_get(shape, a)) || extent < 0) return false;

@@ -212,6 +212,15 @@ static void note_off(const struct fold_evidence *e, const struct fold_truth *tru
   if (ulps > FOLD_NOTABLE_ULPS && ulps > finding->off) finding->off = ulps;
 }
 
+/* A result that has not all of the terms has the height of its own tree. */
+static fold_status own_height(const struct fold_evidence *e, struct fold_weighing *w) {
+  const struct fold_case *c = e->truths->c;
+  if (c->problem->reach == FOLD_ALL) return fold_ok();
+  const size_t n = fold_terms_in(c->problem, &c->shape, w->row);
+  w->height = n > 0 ? n - 1 : 0;
+  return w->tree ? fold_order_height(w->tree, c->dtype, e->truths->in[0], n, &w->height) : fold_ok();
+}
+
 /* One result of a row against its bound: false when it is refuted. FOLD_UNSUPPORTED, with the reason, when it has no
  * bound. */
 static bool judge_result(const struct fold_evidence *e, struct fold_weighing *w, struct fold_finding *finding,
@@ -220,6 +229,8 @@ static bool judge_result(const struct fold_evidence *e, struct fold_weighing *w,
   struct fold_running_product room;
   w->row = row;
   w->got = got;
+  *status = own_height(e, w);
+  if (status->code != FOLD_OK) return true;
   const struct fold_weighed *before = find_weighed(truths, w);
   *status = fold_truths_row(truths, row, &w->truth);
   if (before) {
@@ -259,6 +270,7 @@ struct fold_weight fold_weight_of(const struct fold_evidence *e, size_t row, uin
   fold_weighing_init(&w);
   w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
   w.order = product_order(e);
+  w.tree = e->subject->order ? fold_order_find(e->subject->order) : NULL;
   fold_status status = fold_evidence_height(e, &w.height);
   const bool allowed = status.code != FOLD_OK || judge_result(e, &w, &finding, row, got, &status);
   const struct fold_weight weight = {status.code == FOLD_OK, allowed, finding.fraction};
@@ -306,6 +318,7 @@ void fold_judge_bounded(const struct fold_evidence *e, struct fold_finding *find
   fold_weighing_init(&w);
   w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
   w.order = product_order(e);
+  w.tree = e->subject->order ? fold_order_find(e->subject->order) : NULL;
   judge_rows(e, &w, finding->rows > 0 ? fold_evidence_height(e, &w.height) : fold_ok(), finding);
   fold_weighing_free(&w);
 }
@@ -331,6 +344,7 @@ void fold_judge_accurate_as(const struct fold_evidence *e, struct fold_finding *
   fold_weighing_init(&w);
   w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
   w.how.method = FOLD_PLAIN;
+  w.tree = order;
   judge_rows(e, &w, finding->rows > 0 ? height_of(e->truths, order, &w.height) : fold_ok(), finding);
   fold_weighing_free(&w);
 }

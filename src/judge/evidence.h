@@ -132,6 +132,7 @@ struct fold_weighing {
   const struct fold_truth *truth;
   struct fold_arithmetic how;
   uint64_t height;
+  const struct fold_order *tree;              /* whose height it is; NULL: n - 1. Read where a result has fewer terms */
   const struct fold_order *order;             /* of a product whose order is known; else NULL */
   const struct fold_running_product *running; /* what that order gives; else NULL */
   size_t row;                                 /* its number, for the finding */

@@ -68,7 +68,7 @@ void fold_judge_split_invariant(struct fold_trial *trial, struct fold_finding *f
   } else if (fold_subject_accumulator(trial->subject, c->dtype) != fold_trial_result_dtype(trial)) {
     fold_find_skipped(finding, "a 16-bit shard's accumulator is not available");
   } else if (!fold_is_of_rows(c->problem) && fold_trial_width(trial) > 1) {
-    fold_find_skipped(finding, "several results of a row are not joined yet");
+    fold_find_skipped(finding, "only rows of one result are joined from shards");
   } else if (c->rows == 0 || c->cols <= FOLD_CANONICAL_TILE) {
     fold_find_skipped(finding, "no row of more than one tile");
   } else {

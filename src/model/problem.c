@@ -49,7 +49,9 @@ static fold_status check_axes(const char *signature, const struct fold_problem *
   if (given & ~p->has[p->inputs] & ~(1u << FOLD_K))
     return fold_error(FOLD_BAD_INPUT, "signature \"%.60s\": only k is folded, so the results have all other axes",
                       signature);
-  if (p->has[p->inputs] >> FOLD_K & 1)
+  if (p->reach != FOLD_ALL && !fold_has_axis(p, p->inputs, FOLD_K))
+    return fold_error(FOLD_BAD_INPUT, "signature \"%.60s\": the results of a scan have axis k", signature);
+  if (p->reach == FOLD_ALL && fold_has_axis(p, p->inputs, FOLD_K))
     return fold_error(FOLD_BAD_INPUT, "signature \"%.60s\": the results have axis k, which is folded", signature);
   return fold_ok();
 }
@@ -198,10 +200,17 @@ ptrdiff_t fold_place(const struct fold_problem *problem, unsigned operand, const
 
 size_t fold_first_result_of(const struct fold_problem *problem, const struct fold_shape *shape, unsigned input,
                             size_t element) {
-  const struct fold_shape at = fold_coordinates(problem, shape, input, element);
+  struct fold_shape at = fold_coordinates(problem, shape, input, element);
   ptrdiff_t stride[FOLD_AXES];
   fold_contiguous(problem, shape, problem->inputs, stride);
+  if (problem->reach == FOLD_BEFORE && at.k + 1 < shape->k) at.k++;
   return (size_t)fold_place(problem, problem->inputs, stride, &at);
+}
+
+size_t fold_terms_in(const struct fold_problem *problem, const struct fold_shape *shape, size_t result) {
+  if (problem->reach == FOLD_ALL) return shape->k;
+  const struct fold_shape at = fold_coordinates(problem, shape, problem->inputs, result);
+  return problem->reach == FOLD_PREFIX ? at.k + 1 : at.k;
 }
 
 /* ---- calls ---- */
@@ -241,8 +250,12 @@ struct fold_call fold_call_part(const struct fold_call *call, const struct fold_
 
 struct fold_terms fold_call_terms(const struct fold_call *call, size_t result) {
   const struct fold_problem *problem = call->problem;
-  const struct fold_shape at = fold_coordinates(problem, &call->shape, problem->inputs, result);
-  struct fold_terms terms = {.dtype = call->dtype, .op = problem->op, .factors = problem->factors, .n = call->shape.k};
+  struct fold_shape at = fold_coordinates(problem, &call->shape, problem->inputs, result);
+  struct fold_terms terms = {.dtype = call->dtype,
+                             .op = problem->op,
+                             .factors = problem->factors,
+                             .n = fold_terms_in(problem, &call->shape, result)};
+  at.k = 0;
   for (unsigned f = 0; f < problem->factors; f++) {
     ptrdiff_t stride[FOLD_AXES];
     fold_call_strides(call, problem->factor[f], stride);

@@ -22,8 +22,8 @@ enum fold_problem_id {
   FOLD_PROBLEMS
 };
 
-/* Which of the terms along k a result has. */
-enum fold_reach { FOLD_ALL };
+/* Which of the terms along k a result has: all; those up to its own place on k; or those before it. */
+enum fold_reach { FOLD_ALL, FOLD_PREFIX, FOLD_BEFORE };
 
 enum { FOLD_FACTORS = 2, FOLD_OPERANDS = FOLD_INPUTS + 1 }; /* operands: the inputs, then the results */
 
@@ -41,7 +41,7 @@ struct fold_problem {
   unsigned n_axes[FOLD_OPERANDS];
 };
 
-/* Reads a signature into the problem. BAD_INPUT says what is wrong with it. */
+/* Reads a signature into the problem, whose reach is set. BAD_INPUT says what is wrong with it. */
 fold_status fold_signature_parse(const char *signature, struct fold_problem *problem);
 /* ENVIRONMENT, naming the first row of the table that is wrong. */
 fold_status fold_problems_check(void);
@@ -77,9 +77,12 @@ struct fold_shape fold_coordinates(const struct fold_problem *problem, const str
 /* Where an operand's element with these coordinates lies. */
 ptrdiff_t fold_place(const struct fold_problem *problem, unsigned operand, const ptrdiff_t stride[FOLD_AXES],
                      const struct fold_shape *at);
-/* The first result that has an element of an input in a term of its own. */
+/* The first result that has an element of an input in a term of its own; the last result if none has. */
 size_t fold_first_result_of(const struct fold_problem *problem, const struct fold_shape *shape, unsigned input,
                             size_t element);
+
+/* How many terms a result has. */
+size_t fold_terms_in(const struct fold_problem *problem, const struct fold_shape *shape, size_t result);
 
 /* The stride of an operand of a call, whether it is contiguous or not. */
 void fold_call_strides(const struct fold_call *call, unsigned operand, ptrdiff_t stride[FOLD_AXES]);

@@ -57,12 +57,15 @@ static bool has_its_condition(const json_t *record, const char *rest) {
   return said && strcmp(said, text) == 0;
 }
 
-/* "ROWSxCOLS", or "MxNxK" of products of matrices, with "Bx" in front if there are several. */
+/* "ROWSxCOLS", or "MxNxK" of products of matrices, with "Bx" in front if there are several. A scan has rows, too. */
 static void name_shape(const json_t *record, char text[100]) {
   const json_t *shape = json_object_get(record, "shape");
   long long at[4] = {0};
   for (size_t i = 0; i < 4; i++) at[i] = json_integer_value(json_array_get(shape, i));
-  if (shape == NULL)
+  const struct fold_problem *problem = fold_problem_find(fold_record_text(record, "op"));
+  if (shape && problem && !fold_has_axis(problem, problem->inputs, FOLD_N))
+    snprintf(text, 100, "%lldx%lld", at[1], at[3]);
+  else if (shape == NULL)
     snprintf(text, 100, "%lldx%lld", number(record, "rows"), number(record, "cols"));
   else if (at[0] == 1)
     snprintf(text, 100, "%lldx%lldx%lld", at[1], at[2], at[3]);

@@ -1,0 +1,55 @@
+/* scan.c: scans of rows in rising index, one pass a row: plain, in the dtype's accumulator, and exact. Each result is rounded once.
+ * An exclusive scan's result has the terms before its place; the first is the operation's identity. */
+#include <math.h>
+
+#include "base/bits.h"
+#include "kernels/host/host.h"
+#include "oracles/super_round.h"
+
+/* NaN propagates, and -0 < +0. */
+static double pick(enum fold_op op, double a, double b) {
+  if (isnan(a) || isnan(b)) return NAN;
+  if (a == b) return (op == FOLD_MAX) == !signbit(a) ? a : b;
+  return (op == FOLD_MAX) == (a > b) ? a : b;
+}
+
+static double join(enum fold_op op, enum fold_dtype accumulator, double a, double b) {
+  if (op == FOLD_MAX || op == FOLD_MIN) return pick(op, a, b);
+  return accumulator == FOLD_F32 ? (double)((float)a + (float)b) : a + b;
+}
+
+static double identity(enum fold_op op) { return op == FOLD_MAX ? -INFINITY : op == FOLD_MIN ? INFINITY : 0; }
+
+static void scan_row(const struct fold_subject *subject, const struct fold_call *call, size_t row) {
+  const enum fold_op op = call->problem->op;
+  const enum fold_dtype accumulator = fold_subject_accumulator(subject, call->dtype),
+                        result = fold_subject_result(subject, call->dtype);
+  double sum = identity(op);
+  for (size_t i = row * call->cols; i < (row + 1) * call->cols; i++) {
+    const double x = fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in[0], i)), before = sum;
+    sum = join(op, accumulator, sum, x);
+    fold_bits_store(result, call->out, i,
+                    fold_bits_from_double(result, call->problem->reach == FOLD_BEFORE ? before : sum));
+  }
+}
+
+static void scan_row_exactly(const struct fold_subject *subject, const struct fold_call *call, size_t row) {
+  const enum fold_dtype result = fold_subject_result(subject, call->dtype);
+  struct fold_super state = {0};
+  for (size_t i = row * call->cols; i < (row + 1) * call->cols; i++) {
+    const void *term = (const unsigned char *)call->in[0] + i * fold_dtype_size(call->dtype);
+    struct fold_super before = state;
+    fold_super_add(call->dtype, term, 1, &state, NULL);
+    if (call->problem->reach != FOLD_BEFORE) before = state;
+    fold_bits_store(result, call->out, i, fold_super_round(call->dtype, &before, result));
+  }
+}
+
+fold_status fold_host_scan(const struct fold_subject *subject, const struct fold_call *call) {
+  void (*const run)(const struct fold_subject *, const struct fold_call *, size_t) =
+      subject->method == FOLD_EXACT ? scan_row_exactly : scan_row;
+  const bool small = call->cols == 0 || call->rows < FOLD_HOST_SERIAL / call->cols;
+#pragma omp parallel for num_threads(small ? 1 : fold_host_threads(call))
+  for (size_t row = 0; row < call->rows; row++) run(subject, call, row);
+  return fold_ok();
+}
