@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 import importlib.util
+import math
 import sys
 from ctypes import POINTER, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
 from typing import Any, Callable, Iterable, Tuple
@@ -77,8 +78,13 @@ def _give_back(managed: Any) -> None:
     _lent.pop(ctypes.addressof(managed.contents), None)
 
 
+def contiguous(shape: Tuple[int, ...]) -> Tuple[int, ...]:
+    """The strides, in elements, of an array whose last axis is contiguous."""
+    return tuple(math.prod(shape[k + 1 :]) for k in range(len(shape)))
+
+
 class Lent:
-    """rows x cols elements of a dtype at an address (cols None: rows elements), as a producer of arrays."""
+    """Elements of a dtype at an address, as a producer of arrays."""
 
     def __init__(
         self,
@@ -90,14 +96,31 @@ class Lent:
         strides: Tuple[int, ...] | None = None,
     ):
         self.at, self.shape, self.dtype, self.device, self.owner = at, shape, dtype, device, owner
-        self.strides = strides or (shape[1:] + (1,))  # in elements
+        self.strides = strides or contiguous(shape)  # in elements
+
+    @property
+    def itemsize(self) -> int:
+        return DTYPES[self.dtype][1] // 8
+
+    @property
+    def nbytes(self) -> int:
+        """From the first element to the end of the last one."""
+        return 0 if 0 in self.shape else self.itemsize * (1 + sum((n - 1) * stride for n, stride in zip(self.shape, self.strides)))
+
+    def at_other(self, at: int, owner: Any) -> "Lent":
+        return Lent(at, self.shape, self.dtype, self.device, owner, self.strides)
+
+    def contiguous_at(self, at: int, owner: Any) -> "Lent":
+        return Lent(at, self.shape, self.dtype, self.device, owner)
+
+    def transposed(self) -> "Lent":
+        return Lent(self.at, self.shape[::-1], self.dtype, self.device, self.owner, self.strides[::-1])
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        typestr = DTYPES[self.dtype][2] or f"<u{DTYPES[self.dtype][1] // 8}"
+        typestr = DTYPES[self.dtype][2] or f"<u{self.itemsize}"
         # numpy accepts no NULL address, not even for no elements.
-        size = DTYPES[self.dtype][1] // 8
-        strides = tuple(size * stride for stride in self.strides)
+        strides = tuple(self.itemsize * stride for stride in self.strides)
         return {"shape": self.shape, "typestr": typestr, "data": (self.at or 1, False), "strides": strides, "version": 3}
 
     def __dlpack_device__(self) -> Tuple[int, int]:

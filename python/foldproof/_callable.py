@@ -14,6 +14,7 @@ from typing import Any, Callable, ContextManager, List, Optional, Tuple
 
 from . import _arrays, _library, _see
 from ._arrays import CPU, CUDA, CUDA_HOST, Lent
+from ._problem import AXES, BY_NUMBER
 from ._process_state import KeptResults, LateWrites, State
 from ._see import Wrong
 from ._signals import Signals
@@ -22,6 +23,12 @@ _DTYPE_NUMBERS = {1: "f16", 2: "bf16", 3: "f32", 4: "f64", 5: "e4m3", 6: "e5m2"}
 _FAILED = 1
 _GROUPS: Any = getattr(builtins, "BaseExceptionGroup", ())  # since Python 3.11
 _JAX_ALIGNMENT = 128  # XLA requires it, and copies arrays that are not aligned so
+_ALIGNMENT = 256  # of an allocation on a device
+
+
+def _axes(call: Any, letters: str) -> List[int]:
+    """Axes by their places in a call's extents; batches are left out where there is one."""
+    return [AXES.index(letter) for letter in letters if letter != "b" or call.extent[0] != 1]
 
 
 def _skips() -> Tuple[Any, ...]:
@@ -44,10 +51,11 @@ def _let_go(error: BaseException, outside: Optional[BaseException]) -> None:
 
 
 class Guest:
-    """One callable. `rows`: None, or the object that keeps results of any length by their hashes (_rows.py)."""
+    """One callable. `rows`: None, or the object that keeps results of any length by their hashes (_rows.py). `transposed`: it folds axis 0 of its
+    matrices."""
 
-    def __init__(self, name: str, fn: Callable[..., Any], like: str, cuda: bool, rows: Any = None):
-        self.name, self.fn, self.like, self.rows = name, fn, like, rows
+    def __init__(self, name: str, fn: Callable[..., Any], like: str, cuda: bool, rows: Any = None, transposed: bool = False):
+        self.name, self.fn, self.like, self.rows, self.transposed = name, fn, like, rows, transposed
         self.traceback = ""
         self.results: Optional[Tuple[str, bytes]] = None  # of the last run, their dtype and memory, if the harness keeps them
         self.keeps_results = False
@@ -64,22 +72,54 @@ class Guest:
 
             self.device = Device()
 
-    def _lend(self, call: Any, at: Optional[int]) -> Lent:
-        terms, shape = _DTYPE_NUMBERS[call.dtype], (call.rows, call.cols)
+    def _lend(self, call: Any, k: int) -> Lent:
+        """Input k, of the shape that the problem's signature says."""
+        axes = _axes(call, BY_NUMBER[call.problem].inputs[k])
+        shape, strides = (tuple(of[axis] for axis in axes) for of in (call.extent, call.stride[k]))
         where = (CUDA, self.device.number()) if self.device else (CPU, 0)
-        owner, at = None, at or 0
-        if self.like == "jax" and at % _JAX_ALIGNMENT and call.rows * call.cols:
-            nbytes = call.rows * call.cols * _arrays.DTYPES[terms][1] // 8
-            if self.device:
-                owner = self.device.aligned(at, nbytes, call.stream)
-                at = owner.at
-            else:
-                owner = ctypes.create_string_buffer(nbytes + _JAX_ALIGNMENT)
-                to = ctypes.addressof(owner)
-                ctypes.memmove(to + -to % _JAX_ALIGNMENT, at, nbytes)
-                at = to + -to % _JAX_ALIGNMENT
-        strides = (call.row_stride, call.col_stride) if call.size >= ctypes.sizeof(_library.Call) else None  # an older library's Call has no strides
-        return Lent(at, shape, terms, where, owner, strides)
+        lent = Lent((call.other if k else call.in_) or 0, shape, _DTYPE_NUMBERS[call.dtype], where, None, strides)
+        if self.like == "jax" and lent.at % _JAX_ALIGNMENT and lent.nbytes:
+            copy = lent.at_other(*self._room(lent.nbytes, 0))
+            self._copy(copy.at, lent, call)
+            return copy
+        return lent
+
+    def _room(self, nbytes: int, like: int) -> Tuple[int, Any]:
+        """The address of memory that is aligned as another address is, and the memory's owner."""
+        owner = self.device.memory(nbytes + _ALIGNMENT) if self.device else ctypes.create_string_buffer(nbytes + _ALIGNMENT)
+        at = owner.at if self.device else ctypes.addressof(owner)
+        return at + (like - at) % _ALIGNMENT, owner
+
+    def _copy(self, to: int, lent: Lent, call: Any) -> None:
+        if self.device:
+            self.device.copy(to, lent.at, lent.nbytes, call.stream)
+        else:
+            ctypes.memmove(to, lent.at, lent.nbytes)
+
+    def _turn(self, lent: Lent, call: Any) -> Tuple[Lent, Callable[[], None]]:
+        """What a callable gets that folds axis 0: a contiguous copy of the transpose, aligned as the input is; of a strided input, a view. The function is for
+        after the call: what the callable wrote to the copy is then written to the input, too, where keeps_input finds it."""
+        view = lent.transposed()
+        if lent.strides != _arrays.contiguous(lent.shape):
+            return view, lambda: None
+        copy = view.contiguous_at(*self._room(lent.nbytes, lent.at))
+        self.make(copy)[...] = self.make(view)
+        at, before = copy.at, self._bytes(copy.at, copy.nbytes, call)
+
+        def bring_back() -> None:
+            if self._bytes(at, len(before), call) != before:
+                self.make(view)[...] = self.make(view.contiguous_at(at, None))
+
+        return copy, bring_back
+
+    def _bytes(self, at: int, nbytes: int, call: Any) -> bytes:
+        return bytes(self.device.fetch(at, nbytes, call.stream).raw[:nbytes] if self.device else ctypes.string_at(at, nbytes))
+
+    def _shapes(self, call: Any) -> List[Tuple[int, ...]]:
+        """The shapes that results may have."""
+        axes = BY_NUMBER[call.problem].results
+        shape = tuple(call.extent[axis] for axis in _axes(call, axes))
+        return [shape, (1, *shape) if self.transposed or "b" in axes else (*shape, 1)]
 
     def _check(self, seen: Any, call: Any) -> None:
         if bool(self.device) != seen.on_cuda or not (seen.on_cuda or seen.device in (CPU, CUDA_HOST)):
@@ -92,10 +132,11 @@ class Guest:
         result = _DTYPE_NUMBERS[call.result]
         if seen.dtype != result:
             raise Wrong(f"its results are of {seen.dtype}, and not of {result}")
-        if seen.shape not in ((call.rows,), (call.rows, 1)):
-            longer = len(seen.shape) > 1 and seen.shape[0] == call.rows
+        shapes = self._shapes(call)
+        if seen.shape not in shapes:
+            longer = len(seen.shape) > 1 and seen.shape[0] == call.rows and call.other is None
             hint = "; for a function of rows, such as a norm, say problem='rows'" if longer else ""
-            raise Wrong(f"its results have shape {seen.shape}, and not ({call.rows},): one result for each row{hint}")
+            raise Wrong(f"its results have shape {seen.shape}, and not {shapes[0]}: one result for each {'column' if self.transposed else 'row'}{hint}")
 
     def _take(self, value: Any, call: Any) -> None:
         """Writes what the callable returned to call.out."""
@@ -122,12 +163,19 @@ class Guest:
     def _compute(self, call: Any) -> None:
         if self.device:
             self.device.wait(call.stream)  # for all work, because the framework may use any stream
-        lent = [self._lend(call, at) for at in ([call.in_] if call.other is None else [call.in_, call.other])]
+        lent = [self._lend(call, k) for k in range(len(BY_NUMBER[call.problem].inputs))]
+        ends: List[Callable[[], None]] = []
+        if self.transposed and self.like != "jax":
+            turned = [self._turn(one, call) for one in lent]
+            lent, ends = [one for one, _ in turned], [end for _, end in turned]
+            del turned
         context = self.device.context() if self.device else None
         self.late.begin_run()
         value = self._call(lent)
         if self.device and self.device.context() != context:
             raise Wrong("it leaves another device, or context of CUDA's, than it found")
+        for end in ends:
+            end()
         at_end = None if self.device else self.late.end_run(value)
         self._take(value, call)
         if at_end is not None and self.late.is_written(value, at_end):
@@ -144,6 +192,8 @@ class Guest:
         before = self.state.before_run()
         try:
             arrays = list(map(self.make, lent))  # which outlive the call: as they are freed, torch runs our function, whatever exception is set
+            if self.transposed and self.like == "jax":
+                arrays = [x.T for x in arrays]  # a new array, which has the usual layout
             return self.fn(*arrays)
         finally:
             self.state.after_run(before)
@@ -183,6 +233,8 @@ class Guest:
         if self.rows and not call.cols:
             self._say(call, "its rows have no terms, of which a function of rows need not have a value")
             return _library.UNSUPPORTED
+        if call.size < ctypes.sizeof(_library.Call):
+            raise OSError("foldproof's library is older than this package: $FOLDPROOF_LIBRARY says where it is")
         outside = sys.exc_info()[1]
         self.signals.came()  # what came earlier has raised what it had to
         try:

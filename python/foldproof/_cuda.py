@@ -100,8 +100,5 @@ class Device:
             self.call("cuMemcpyHtoDAsync_v2", c_uint64(to), room, c_size_t(nbytes), c_void_p(stream))
             self.wait(stream)
 
-    def aligned(self, at: int, nbytes: int, stream: Optional[int]) -> _Memory:
-        """A copy with the alignment of an allocation."""
-        memory = _Memory(self, nbytes)
-        self.copy(memory.at, at, nbytes, stream)
-        return memory
+    def memory(self, nbytes: int) -> _Memory:
+        return _Memory(self, nbytes)

@@ -11,6 +11,7 @@ import weakref
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 from . import _library, _see
+from ._problem import inputs_of
 from ._replay import Code
 
 _DESCR = {"f16": "<f2", "bf16": "<u2", "f32": "<f4", "f64": "<f8"}
@@ -34,6 +35,13 @@ def _module_of(x: Any) -> Any:
     return numpy
 
 
+def _vector(x: Any) -> Any:
+    seen = _see.see(_on_host(x))
+    if len(seen.shape) != 1:
+        raise ValueError(f"data: a vector has one axis, and not shape {seen.shape}")
+    return _see.tight(seen)
+
+
 def _rows_of(x: Any, axis: int) -> Any:
     """x as an array of rows x terms in host memory, contiguous, whose rows are what is folded along the axis."""
     x = _on_host(x)
@@ -53,15 +61,25 @@ def _shape_of(seen: Any) -> Tuple[int, int]:
     return (1, seen.shape[0]) if len(seen.shape) == 1 else seen.shape
 
 
-def _write(path: str, parts: Sequence[Any]) -> str:
-    """Writes the parts' rows, one after the other, and returns their dtype."""
-    dtypes, shapes = {part.dtype for part in parts}, {_shape_of(part) for part in parts}
-    if len(dtypes) > 1 or len(shapes) > 1:
-        raise ValueError(f"data: both arrays of a pair have one dtype and one shape, and not {', '.join(f'{p.dtype} {_shape_of(p)}' for p in parts)}")
-    (dtype,), ((rows, cols),) = dtypes, shapes
-    if dtype not in _DESCR:
-        raise TypeError(f"data: dtype {dtype}: not one of {', '.join(_DESCR)}")
-    text = f"{{'descr': '{_DESCR[dtype]}', 'fortran_order': False, 'shape': ({rows * len(parts)}, {cols}), }}"
+def _check(parts: Sequence[Any], inputs: Sequence[str]) -> None:
+    """Whether all arrays of a case have one dtype, and agree in the extents of their axes."""
+    extents: Dict[str, int] = {}
+    agree = True
+    for part, axes in zip(parts, inputs):
+        for axis, extent in zip(axes, part.shape if len(axes) == 1 else _shape_of(part)):
+            agree &= extents.setdefault(axis, extent) == extent
+    if not agree or len({part.dtype for part in parts}) > 1:
+        shape = "one shape" if len(set(inputs)) == 1 else f"shapes {' and '.join('(' + ', '.join(axes) + (',)' if len(axes) == 1 else ')') for axes in inputs)}"
+        raise ValueError(f"data: both arrays of a pair have one dtype and {shape}, and not {', '.join(f'{p.dtype} {p.shape}' for p in parts)}")
+    if parts[0].dtype not in _DESCR:
+        raise TypeError(f"data: dtype {parts[0].dtype}: not one of {', '.join(_DESCR)}")
+
+
+def _write(path: str, parts: Sequence[Any], inputs: Sequence[str]) -> str:
+    """Writes the parts' rows, one after the other, and returns their dtype. A vector is one row."""
+    _check(parts, inputs)
+    dtype, shapes = parts[0].dtype, [_shape_of(part) for part in parts]
+    text = f"{{'descr': '{_DESCR[dtype]}', 'fortran_order': False, 'shape': ({sum(rows for rows, _ in shapes)}, {shapes[0][1]}), }}"
     text += " " * (-(len(text) + 11) % 64) + "\n"
     with open(path, "wb") as file:
         file.write(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode())
@@ -81,7 +99,7 @@ def _dtype_of(path: Any) -> Dict[str, None]:
 
 
 def _named(data: Any, pairs: bool) -> Dict[str, Any]:
-    """{name: array, path or pair} of what the caller gave. Of a dot, a tuple is one pair."""
+    """{name: array, path or pair} of what the caller gave. Where a case has a pair, a tuple is one."""
     if isinstance(data, Mapping):
         return {str(name): x for name, x in data.items()}
     if isinstance(data, list) or (isinstance(data, tuple) and not pairs):
@@ -92,27 +110,33 @@ def _named(data: Any, pairs: bool) -> Dict[str, Any]:
 class Data:
     """Writes arrays to files in a folder that is removed with this object; `paths` has also those files that the caller named."""
 
-    def __init__(self, data: Any, axis: int, problem: str) -> None:
+    def __init__(self, data: Any, axis: int, problem: str, transposed: bool = False) -> None:
         self._folder = tempfile.mkdtemp(prefix="foldproof-")
         weakref.finalize(self, shutil.rmtree, self._folder, True)
         self.paths: List[str] = []
         self._names: Dict[str, str] = {}  # by the path as a case's name has it
         self._dtypes: Dict[str, None] = {}
-        for name, x in _named(data, problem == "dot").items():
-            self._add(name, x, axis, problem == "dot")
+        self._axis, self._problem, self._inputs = 0 if transposed else axis, problem, inputs_of(problem)
+        for name, x in _named(data, len(self._inputs) > 1).items():
+            self._add(name, x, axis)
         if not self.paths:
             raise ValueError("data: no array is in it")
 
-    def _add(self, name: str, x: Any, axis: int, pair: bool) -> None:
+    def _add(self, name: str, x: Any, axis: int) -> None:
         if isinstance(x, (str, os.PathLike)):
+            if axis != -1:
+                raise ValueError(f"data: the rows of a file lie along its last axis: numpy.load({os.fspath(x)!r}), to fold axis {axis}")
             self.paths.append(os.fspath(x))
             self._dtypes.update(_dtype_of(x))
             return
-        if pair and not (isinstance(x, tuple) and len(x) == 2):
-            raise TypeError("data: for problem 'dot' it is a pair of arrays, (x, y), a list of pairs, or {name: pair}")
+        n = len(self._inputs)
+        if n > 1 and not (isinstance(x, tuple) and len(x) == n):
+            pair = "(W, x)" if "k" in self._inputs else "(x, y)"
+            raise TypeError(f"data: for problem '{self._problem}' it is a pair of arrays, {pair}, a list of pairs, or {{name: pair}}")
         plain = re.sub(r"[^A-Za-z0-9_.@+-]", "_", name) or "data"
         path = os.path.join(self._folder, f"{len(self.paths)}.{plain}.npy")
-        self._dtypes[_write(path, [_rows_of(part, axis) for part in (x if pair else (x,))])] = None
+        parts = [_vector(part) if axes == "k" else _rows_of(part, self._axis) for part, axes in zip(x if n > 1 else (x,), self._inputs)]
+        self._dtypes[_write(path, parts, self._inputs)] = None
         self.paths.append(path)
         self._names["npy:" + path] = "data:" + plain
 

@@ -134,7 +134,9 @@ def place_to_import(fn: Callable[..., Any], npy: List[str]) -> Dict[str, Any]:
 
 
 def of_new_process(asked: Dict[str, Any]) -> Dict[str, Any]:
-    return {key: value for key, value in asked.items() if value is not None and key not in ("same_bits_as", "data", "axis")}
+    """The rows of data are in files there, so that its axis is known."""
+    left_out = ("same_bits_as", "data", *(["axis"] if "data" in asked else []))
+    return {key: value for key, value in asked.items() if value is not None and key not in left_out}
 
 
 def judge(fn: Callable[..., Any], asked: Dict[str, Any], judgements: List[Record], npy: List[str]) -> None:

@@ -7,7 +7,7 @@ import functools
 import operator
 import os
 import sysconfig
-from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -38,6 +38,8 @@ class Call(ctypes.Structure):
         ("why_bytes", c_size_t),
         ("row_stride", c_uint64),
         ("col_stride", c_uint64),
+        ("extent", c_uint64 * 4),
+        ("stride", (c_int64 * 4) * 3),
     ]
 
 

@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any, Callable, Dict, List, Optional
 
-from . import _arrays, _library, _signals
+from . import _arrays, _library, _problem, _signals
 from ._callable import Guest
 from ._verify import _name_of, _table, check_callable
 
@@ -75,7 +75,7 @@ def reveal(
 ) -> Tree:
     """The tree in which fn sums n terms. It is found by runs on masked inputs, and returned only if its replay gives fn's bits on random data.
 
-    fn(x) gets an array x of shape (rows, n) and returns the sums of its rows, as for verify; for problem "dot" it is fn(x, y), for "rows" any function of rows, which may be a sum. `rows` is
+    fn(x) gets an array x of shape (rows, n) and returns the sums of its rows, as for verify; for problem "dot" it is fn(x, y), for "rows" any function of rows, which may be a sum. Of "matvec" no tree is revealed. `rows` is
     the number of rows of a call; 0 means 1,024, or fewer if these have more than four million terms. The other arguments are those of
     verify. Raises ValueError if no sum of the dtype shows an order."""
     if device not in ("cpu", "cuda"):
@@ -84,7 +84,8 @@ def reveal(
     like = _arrays.pick(like, device == "cuda")
     _arrays.check(like, [dtype])
     n, rows = _library.whole("n", n, 1, 1 << 24), _library.whole("rows", rows, 0, 1 << 20)
-    guest = Guest(_name_of(fn), fn, like, device == "cuda")
+    problem, transposed = _problem.find(problem)
+    guest = Guest(_name_of(fn), fn, like, device == "cuda", transposed=transposed)
     table = _table(
         [guest],
         problems=_library.text(problem),

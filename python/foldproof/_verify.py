@@ -10,7 +10,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union, cast
 
-from . import _arrays, _claims, _data, _fresh, _library, _replay, _signals, _threads
+from . import _arrays, _claims, _data, _fresh, _library, _problem, _replay, _signals, _threads
 from ._callable import Guest
 from ._progress import Progress
 from ._result import LEFT_OUT, Record, Result
@@ -79,11 +79,11 @@ def _name_of(fn: Any) -> str:
     return "py/" + "".join(c if c.isascii() and (c.isalnum() or c in "_-.@+") else "_" for c in name)
 
 
-def _guests(fn: Any, other: Any, name: str, like: str, cuda: bool, rows: Callable[[], Optional[Rows]]) -> List[Guest]:
-    guests = [Guest(name, fn, like, cuda, rows())]
+def _guests(fn: Any, other: Any, name: str, like: str, cuda: bool, rows: Callable[[], Optional[Rows]], transposed: bool) -> List[Guest]:
+    guests = [Guest(name, fn, like, cuda, rows(), transposed)]
     if callable(other):
         twin = _name_of(other)
-        guests.append(Guest(twin if twin != name else twin + "@other", other, like, cuda, guests[0].rows))
+        guests.append(Guest(twin if twin != name else twin + "@other", other, like, cuda, guests[0].rows, transposed))
     return guests
 
 
@@ -174,7 +174,11 @@ def judge(
         raise ValueError(f"seconds={seconds!r}: a number, 0 for no limit")
     if data is not None and (fixtures is not None or set is not None):
         raise ValueError("data= is judged in place of fixtures: leave out fixtures= and set=")
-    begun, own = time.monotonic(), None if data is None else _data.Data(data, axis, problem)
+    named, transposed = _problem.find(problem)
+    if transposed and axis not in (-1, 0):
+        raise ValueError(f"problem={problem!r}, axis={axis!r}: the signature says that axis 0 is folded")
+    begun, own = time.monotonic(), None if data is None else _data.Data(data, axis, named, transposed)
+    transposed |= data is None and _problem.folds_axis_0(named, axis)
     dtypes = dtypes if dtypes is not None else own.dtypes if own else "f32"
     npy = own.paths if own else list(_npy)
     like = _arrays.pick(like, device == "cuda")
@@ -183,18 +187,17 @@ def judge(
     asked: Dict[str, Any] = {"problem": problem, "device": None if device == "cpu" else device, "like": like, "set": set}
     asked.update(name=name, accumulator=accumulator, result=result, order=order, method=method, repeats=repeats if repeats != 3 else None)
     asked.update(around=list(around) or None, strides=strides or None, accurate_as=accurate_as, ulps=ulps, finite=finite or None, nan=nan, seconds=seconds if seconds != LIMIT else None)
-    if own:
-        asked.update(data=_data.code_of(data), axis=axis if axis != -1 else None)
+    asked.update({"data": _data.code_of(data)} if own else {}, axis=axis if axis != -1 else None)
     asked["same_bits_as"] = _replay.code_of(same_bits_as, "other") if callable(same_bits_as) else same_bits_as
-    rows = problem == "rows"
+    rows = named == "rows"
     if rows and (order or method or accumulator or isinstance(same_bits_as, str)):
         raise ValueError("problem='rows' is a function of rows that foldproof does not know: it has no order, method, accumulator or compiled reference")
     name = name or _name_of(fn)
     runs = fn if _backwards else _fresh.if_not_imported(fn)
-    guests = _guests(runs, same_bits_as, name, like, device == "cuda", lambda: Rows(result, _full) if rows else None)
+    guests = _guests(runs, same_bits_as, name, like, device == "cuda", lambda: Rows(result, _full) if rows else None, transposed)
     table = _table(
         guests,
-        problems=_library.text(problem),
+        problems=_library.text(named),
         dtypes=_joined(listed(dtypes, "dtypes")),
         accumulator=_library.text(accumulator),
         result=b"f64" if rows else _library.text(result),
@@ -227,7 +230,7 @@ def judge(
         seconds=seconds if _backwards else seconds * _OF_THIS_PROCESS,
         npy=(ctypes.c_char_p * len(npy))(*map(os.fsencode, npy)),
         n_npy=len(npy),
-        problem=_library.text(problem) if npy and not rows else None,
+        problem=_library.text(named) if npy and not rows else None,
     )
     found = Result(_replay.code_of(fn, "fn"), asked, named=claims is not None or only is not None)
 
@@ -295,15 +298,18 @@ verify = _checked(judge)
 verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or NothingJudged.
 
     fn(x) gets an array x of shape (rows, cols), of a dtype in `dtypes`. It returns the reduction of each row: an array of shape (rows,)
-    or (rows, 1), of dtype `result`. For problem "dot", fn(x, y) gets two arrays of the same shape. For problem "rows" it may return an
-    array of any shape with `rows` rows, of complex numbers or any other numbers of up to 64 bits.
+    or (rows, 1), of dtype `result`. For problem "dot", fn(x, y) gets two arrays of the same shape; for "matvec", fn(W, x) gets a matrix of shape
+    (rows, cols) and a vector of shape (cols,). For problem "rows" it may return an array of any shape with `rows` rows, of complex numbers or any
+    other numbers of up to 64 bits. If fn reduces axis 0 (axis=0), it gets matrices of shape (cols, rows), and returns (rows,) or (1, rows).
 
     The arrays are views of foldproof's memory. They are contiguous, except for stride_invariant, and aligned to their element only.
     After the call they no longer exist: return a new array, and keep none of them. (jax accepts only aligned memory, so it gets copies
     of arrays that are not aligned.) If fn raises NotImplementedError, the case is skipped, with that text as the reason.
 
-    problem       "sum", "prod", "max", "min", "dot"; or "rows": any function of each row by itself (a norm, softmax, x @ W). foldproof
-                  does not know the value of such a function, so claims about its value or the order of its terms are not judged
+    problem       "sum", "prod", "max", "min", "dot", "matvec"; or "rows": any function of each row by itself (a norm, softmax, x @ W). foldproof
+                  does not know the value of such a function, so claims about its value or the order of its terms are not judged.
+                  Or a signature as einsum has them, with any letters: "ij->i" (sum), "ij,ij->i" (dot), "ij,j->i" (matvec), and with axis 0
+                  folded "ji->i", "ji,ji->i", "ji,j->i", as x @ W has it
     dtypes        dtypes of the terms: "f16", "bf16", "f32", "f64", "e4m3", "e5m2"; a list, or comma-separated. None: f32, or those of `data`
     device        "cpu", or "cuda" for arrays in device memory
     claims        what fn claims: names (`foldproof list claims`) or presets. None: bounded, run_to_run, fresh_process, and replays of a declared order; for "rows"
@@ -334,8 +340,9 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     seconds       a time limit, 600 by default; 0: none. The shortest cases come first. What is left then is skipped with that reason, and
                   counted in `left_out` of the result
     data          arrays of your own in place of fixtures: one, a list, {name: array}, or paths of .npy files. Each 1-D slice along `axis` (the last one)
-                  is a row. For "dot" a pair (x, y), or several pairs
-    axis          of data: the axis that is folded
+                  is a row. For "dot" a pair (x, y), for "matvec" a pair (W, x) of shapes (m, k) and (k,), or several pairs
+    axis          the axis that fn reduces: -1, or 0, which is "all but the last" of a matrix. With `data` it is the axis of data that is folded, whichever
+                  it is there, and fn gets rows
 
     fresh_process starts a new process that imports fn, which must be a function of a module; for others it is skipped, with the reason.
     Raises ValueError for an unknown name, or if no case is selected; ImportError if numpy lacks a dtype (bf16 and 8-bit floats need

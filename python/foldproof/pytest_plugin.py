@@ -25,6 +25,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 import pytest
 
 from ._claims import TIDY, claimed, words
+from ._problem import inputs_of
 
 # A traceback without entries makes pytest print a line that says so; this hides the entries only if the test is skipped.
 _IF_SKIPPED = operator.methodcaller("errisinstance", pytest.skip.Exception)
@@ -111,7 +112,10 @@ def pytest_generate_tests(metafunc: Any) -> None:
         asked = _Asked(subjects, _marked(node, metafunc.function.foldproof_asked))
     except TypeError as mistake:
         pytest.fail(f"{node.name}: {mistake}", pytrace=False)
-    n_arrays = 2 if asked.rest.get("problem") == "dot" else 1
+    try:
+        n_arrays = len(inputs_of(asked.rest.get("problem", "sum")))
+    except ValueError as mistake:
+        pytest.fail(f"{node.name}: {mistake}", pytrace=False)
     beside = _parametrized(metafunc) or [name for fn in subjects.values() for name in _beside_arrays(fn, n_arrays)]
     if beside:
         what = beside[0]

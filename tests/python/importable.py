@@ -99,6 +99,15 @@ def prints(x):
     print("a line of its own")
     return row_sum(x)
 
+def product(W, x):
+    return (W * x).sum(-1)
+
+def product_of_columns(W, x):
+    return (W * x[:, None]).sum(0)
+
+def column_sum(x):
+    return x.sum(0)
+
 class Sums:
     @staticmethod
     def rows(x):

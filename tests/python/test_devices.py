@@ -25,7 +25,7 @@ class Driver:
     """CUDA's, over host memory: addresses of `device` are of that one; others are the host's."""
 
     def __init__(self):
-        self.calls, self.context, self.places = [], CONTEXT, {}
+        self.calls, self.context, self.places, self.rooms, self.freed = [], CONTEXT, {}, [], []
 
     def of(self, array, device=HERE):
         self.places[array.ctypes.data] = device
@@ -41,6 +41,15 @@ class Driver:
 
     def cuCtxSynchronize(self):
         self.calls.append("wait for all")
+        return 0
+
+    def cuMemAlloc_v2(self, to, nbytes):
+        self.rooms.append(ctypes.create_string_buffer(number(nbytes)))
+        to._obj.value = ctypes.addressof(self.rooms[-1])
+        return 0
+
+    def cuMemFree_v2(self, at):
+        self.freed.append(number(at))
         return 0
 
     def cuStreamSynchronize(self, stream):
@@ -120,7 +129,7 @@ class Case(unittest.TestCase):
         x, out, why = np.zeros((n, 2), np.float32), np.full(n, -7, np.float64 if rows else np.float32), ctypes.create_string_buffer(160)
         number_of = {name: k for k, name in _callable._DTYPE_NUMBERS.items()}
         call = _library.Call(ctypes.sizeof(_library.Call), 1, number_of["f32"], number_of["f32"], number_of["f64" if rows else "f32"], n, 2,
-                             x.ctypes.data, None, out.ctypes.data, None, stream, 0, 0, 0, ctypes.addressof(why), 160)
+                             x.ctypes.data, None, out.ctypes.data, None, stream, 0, 0, 0, ctypes.addressof(why), 160, extent=(ctypes.c_uint64 * 4)(1, n, 1, 2))
         guest = self.guest(back, rows)
         guest.make = lambda lent: x
         self.assertEqual(guest.run(ctypes.pointer(call), None), code, why.value)
@@ -246,13 +255,42 @@ class Inputs(unittest.TestCase):
         guest = _callable.Guest("py/fn", None, "numpy", False)
         guest.like = "jax"
         x = np.arange(100, dtype=np.float32)
-        call = _library.Call(dtype=3, rows=2, cols=4)
+        call = _library.Call(problem=1, dtype=3, extent=(ctypes.c_uint64 * 4)(1, 2, 1, 4))
+        call.stride[0][1], call.stride[0][3] = 4, 1
         for at in range(x.ctypes.data, x.ctypes.data + 200, 4):
-            lent = guest._lend(call, at)
+            call.in_ = at
+            lent = guest._lend(call, 0)
             self.assertEqual(lent.at % 128, 0)
             self.assertEqual(ctypes.string_at(lent.at, 32), ctypes.string_at(at, 32))
         guest.like = "torch"
-        self.assertEqual(guest._lend(call, x.ctypes.data + 4).at, x.ctypes.data + 4)
+        call.in_ = x.ctypes.data + 4
+        self.assertEqual(guest._lend(call, 0).at, x.ctypes.data + 4)
+
+    def test_a_library_that_is_older(self):
+        guest = _callable.Guest("py/fn", None, "numpy", False)
+        call = _library.Call(size=_library.Call.extent.offset, problem=1, dtype=3, rows=1, cols=1)
+        self.assertEqual(guest.run(ctypes.pointer(call), None), 1)
+        self.assertIn("foldproof's library is older than this package", str(guest.stop[0]))
+
+    def test_who_folds_axis_0_gets_a_copy_on_the_device(self):
+        global DRIVER
+        DRIVER = Driver()
+        x = np.arange(6, dtype=np.float32)
+        guest = _callable.Guest("py/fn", None, "numpy", False, transposed=True)
+        guest.device = object.__new__(_cuda.Device)
+        guest.device.driver = DRIVER
+        call = _library.Call(problem=1, dtype=3, extent=(ctypes.c_uint64 * 4)(1, 2, 1, 3), in_=x.ctypes.data)
+        call.stride[0][1], call.stride[0][3] = 3, 1
+        for writes in (False, True):
+            copy, bring_back = guest._turn(guest._lend(call, 0), call)
+            self.assertEqual((copy.shape, copy.strides, copy.device, copy.at % 256), ((3, 2), (2, 1), (_arrays.CUDA, HERE), x.ctypes.data % 256))
+            array = guest.make(copy)
+            np.testing.assert_array_equal(array, x.reshape(2, 3).T)
+            array[2, 0] += 7 * writes
+            bring_back()
+            np.testing.assert_array_equal(x, np.arange(6) + 7 * writes * (np.arange(6) == 2))
+            del array, copy
+            self.assertEqual(len(DRIVER.freed), len(DRIVER.rooms))
 
     def test_frameworks_that_fit_a_device(self):
         for like, cuda in (("numpy", True), ("jaxx", False)):

@@ -261,6 +261,7 @@ class TestIt:
 # By what the import of tests ends.
 REFUSED = {
     "@foldproof.reduction(clams='bounded')": "'clams' is no option of foldproof.verify: it has problem, dtypes,",
+    "@foldproof.reduction(problem='ij,jk->ik')": "test_it: problem='ij,jk->ik': a signature is one of 'mk->m' (sum)",
     "@foldproof.reduction(_take=print)": "'_take' is no option of foldproof.verify",
     "@foldproof.reduction\n@foldproof.reduction": "test_it is decorated twice",
     "@foldproof.reduction\n@classmethod": "test_it is a classmethod, which is no function before its class is made: in a class write",
@@ -273,6 +274,10 @@ import pytest
 @foldproof.reduction
 def test_dot(x, y, weight=1):
     return (x * y).sum(-1)
+
+@foldproof.reduction(problem="ij,j->i", like="numpy", fixtures="normal/f32/matvec/1x3*", claims="bounded")
+def test_product(W, x, weight=1):
+    return W @ x
 
 @foldproof.reduction(claims="bounded,deterministic", only=["run_to_run", "keeps_input"], fixtures="normal/f32/sum/1x31/*")
 def test_few(x):

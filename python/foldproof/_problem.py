@@ -1,0 +1,86 @@
+"""Problems by their signatures, as src/model/problem.def has them: the axes of each input, then those of the results. k is folded; b (batches), m and n
+are axes of the results."""
+
+from __future__ import annotations
+
+from typing import Dict, List, NamedTuple, Tuple
+
+AXES = "bmnk"  # in the order of a call's extents and strides
+
+
+class Problem(NamedTuple):
+    name: str
+    number: int  # in foldproof_guest.h
+    signature: str
+
+    @property
+    def inputs(self) -> List[str]:
+        return self.signature.split("->")[0].split(",")
+
+    @property
+    def results(self) -> str:
+        return self.signature.split("->")[1]
+
+    @property
+    def transposed(self) -> str:
+        """The signature of a callable that folds axis 0 of each matrix: "km,k->m". "" of problems that have no such form."""
+        inputs = ["km" if axes == "mk" else axes for axes in self.inputs]
+        return f"{','.join(inputs)}->m" if self.results == "m" and self.name != "rows" else ""
+
+
+_ALL = [
+    Problem("sum", 1, "mk->m"),
+    Problem("prod", 2, "mk->m"),
+    Problem("max", 3, "mk->m"),
+    Problem("min", 4, "mk->m"),
+    Problem("dot", 5, "mk,mk->m"),
+    Problem("rows", 6, "mk->m"),
+    Problem("matvec", 7, "mk,k->m"),
+]
+BY_NAME = {problem.name: problem for problem in _ALL}
+BY_NUMBER = {problem.number: problem for problem in _ALL}
+
+
+def _renamed(signature: str) -> str:
+    """With letters in the order in which they first come: "ij,j->i" becomes "ab,b->a"."""
+    seen: Dict[str, str] = {}
+    return "".join(seen.setdefault(c, chr(ord("a") + len(seen))) if c.isalpha() else c for c in signature if c != " ")
+
+
+def _known() -> Dict[str, Tuple[str, bool]]:
+    """Signatures with the problem's name, and whether matrices are transposed. A signature has the name of the first problem that has it: sum."""
+    found: Dict[str, Tuple[str, bool]] = {}
+    for transposed in (False, True):
+        for problem in _ALL:
+            signature = problem.transposed if transposed else problem.signature
+            if signature:
+                found.setdefault(signature, (problem.name, transposed))
+    return found
+
+
+def find(problem: str) -> Tuple[str, bool]:
+    """The name of a problem that is given by its name or by a signature as einsum has them, and whether its matrices are transposed."""
+    if not isinstance(problem, str) or "->" not in problem:
+        return problem, False  # the library says what is wrong with a name
+    for signature, found in _known().items():
+        if _renamed(signature) == _renamed(problem):
+            return found
+    known = ", ".join(f"'{signature}' ({name})" for signature, (name, _) in _known().items())
+    raise ValueError(f"problem={problem!r}: a signature is one of {known}, with any letters; or say a problem's name: {', '.join(BY_NAME)}")
+
+
+def inputs_of(problem: str) -> List[str]:
+    """The axes of each array that a callable gets; of an unknown name those of a sum."""
+    name, _ = find(problem)
+    return BY_NAME.get(name, BY_NAME["sum"]).inputs
+
+
+def folds_axis_0(problem: str, axis: int) -> bool:
+    """Whether a callable that reduces that axis of its matrices folds the first one; ValueError if it has no such axis."""
+    if axis not in (-2, -1, 0, 1):
+        raise ValueError(f"axis={axis!r}: fn gets arrays of two axes, and reduces -1, the last one, or 0")
+    if axis in (-1, 1):
+        return False
+    if problem in BY_NAME and not BY_NAME[problem].transposed:
+        raise ValueError(f"axis={axis}: problem {problem!r} has no such form: transpose in the function, as lambda x: mine(x.T)")
+    return True

@@ -1,0 +1,345 @@
+#!/usr/bin/env python3
+"""Problems by their names and signatures: products of a matrix and a vector, and callables that fold axis 0.
+
+test_problems.py LIBRARY FIXTURES SANITIZERS
+"""
+import importlib.util
+import math
+import re
+import sys
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import here  # noqa: F401
+import importable
+import numpy as np
+from importable import to_import
+
+import foldproof
+from foldproof import _problem, pytest_plugin
+
+ROOT = Path(__file__).resolve().parents[2]
+PRODUCTS = ",".join(f"{name}/*/matvec/{shape}/*" for name, shape in (
+    ("normal", "1x3"), ("normal", "3x0"), ("normal", "0x3"), ("normal", "3x3"), ("normal", "5x257"), ("normal", "5x1000"), ("integers", "7x33"), ("mixed", "7x17"),
+    ("zeros_mixed", "3x3"), ("balanced", "2x107")))
+SUMS = "normal/f32/sum/1x1023/*,normal/f32/sum/17x257/*,normal/f32/sum/33x33/*,uniform/f32/sum/4x0/*,uniform/f32/sum/4x1/*"
+FRAMEWORKS = [name for name in ("numpy", "torch", "jax") if importlib.util.find_spec(name)]
+
+
+def judge(fn, problem="matvec", fixtures=PRODUCTS, claims="bounded,run_to_run", like="numpy", **more):
+    return foldproof.judge(fn, problem=problem, fixtures=fixtures, claims=claims, like=like, **more)
+
+
+def products(W, x):
+    return (W * x).sum(-1)
+
+
+def rounded(x):
+    """As TF32 rounds factors: to 10 bits after the point."""
+    return ((x.view("u4") + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view("f4") if x.dtype == np.float32 else x
+
+
+class Case(unittest.TestCase):
+    def assert_held(self, result):
+        self.assertEqual((result.counts["refuted"], result.counts["broken"]), (0, 0), result)
+        self.assertGreater(result.verdicts["bounded"]["held"], 3)
+
+    def refuted(self, result, claim="bounded"):
+        return {(r["case"], r["dtype"]) for r in result.judgements if r["verdict"] == "refuted" and r["claim"] == claim}
+
+
+class Table(Case):
+    def test_it_is_that_of_the_library(self):
+        rows = re.findall(r"^FOLD_PROBLEM\(\w+, (\w+), \w+, \"(.*?)\"", (ROOT / "src/model/problem.def").read_text(), re.M)
+        ours = {p.name: p.signature for p in _problem.BY_NAME.values()}
+        self.assertEqual({"rows": "mk->m", **dict(rows)}, ours)
+        header = (ROOT / "library/foldproof_guest.h").read_text()
+        numbers = dict(re.findall(r"FOLDPROOF_GUEST_(\w+) = (\d+)", header[header.index("enum foldproof_guest_problem"):].split("}")[0]))
+        self.assertEqual({name.upper(): str(p.number) for name, p in _problem.BY_NAME.items()}, numbers)
+
+    def test_signatures_have_any_letters(self):
+        for signature, name, transposed in (("ij->i", "sum", False), ("rc,rc->r", "dot", False), ("mk, k -> m", "matvec", False), ("Ba,a->B", "matvec", False),
+                                            ("ji->i", "sum", True), ("kr,kr->r", "dot", True), ("ji,j->i", "matvec", True)):
+            self.assertEqual(_problem.find(signature), (name, transposed), signature)
+
+    def test_other_signatures_are_refused_with_those_that_are_known(self):
+        for signature in ("ij,jk->ik", "ii->i", "ij->ij", "ij,i->i", "i,ij->j", "ij->", "->", "ij,j", "i,i->", "...j->..."):
+            if "->" in signature:
+                with self.assertRaisesRegex(ValueError, r"a signature is one of 'mk->m' \(sum\), 'mk,mk->m' \(dot\), 'mk,k->m' \(matvec\), 'km->m' \(sum\)"):
+                    judge(products, problem=signature)
+            else:
+                with self.assertRaisesRegex(ValueError, "unknown word"):
+                    judge(products, problem=signature)
+
+
+class Products(Case):
+    def test_a_matrix_and_a_vector_come_as_they_are(self):
+        shapes = set()
+
+        def watched(W, x):
+            shapes.add((W.shape, x.shape))
+            return products(W, x)
+
+        result = judge(watched, dtypes="f32,f64")
+        self.assert_held(result)
+        self.assertLessEqual({((r["rows"], r["cols"]), (r["cols"],)) for r in result.judgements}, shapes)
+        self.assertEqual({r["dtype"] for r in result.judgements}, {"f32", "f64"})
+
+    def test_usual_forms_hold(self):
+        for fn, problem in ((lambda W, x: W @ x, "matvec"), (lambda W, x: W @ x[:, None], "matvec"), (lambda W, x: np.einsum("ij,j->i", W, x), "ij,j->i"),
+                            (lambda W, x: x @ W, "ji,j->i"), (lambda W, x: np.einsum("ji,j->i", W, x)[None], "ji,j->i")):
+            self.assert_held(judge(fn, problem))
+
+    def test_frameworks(self):
+        for like in FRAMEWORKS:
+            for problem, fn in (("matvec", lambda W, x: W @ x), ("ji,j->i", lambda W, x: x @ W)):
+                with self.subTest(like=like, problem=problem):
+                    self.assert_held(judge(fn, problem, like=like))
+                    self.assertTrue(self.refuted(judge(lambda W, x: fn(W, x[::-1] if like != "torch" else x.flip(0)), problem, like=like)))
+
+    def test_what_is_wrong_is_refuted(self):
+        wrong = {
+            "a vector read from its second element on": lambda W, x: W[:, :-1] @ x[1:],
+            "a vector turned by one": lambda W, x: W @ np.roll(x, 1),
+            "a vector reversed": lambda W, x: W @ x[::-1],
+            "a square matrix transposed": lambda W, x: (W.T if W.shape[0] == W.shape[1] else W) @ x,
+            "the last column lost": lambda W, x: W[:, :-1] @ x[:-1],
+            "the first column twice": lambda W, x: W @ x + W[:, :1].sum(-1) * x[:1].sum(),
+            "the vector's factors rounded": lambda W, x: W @ rounded(x),
+            "the matrix's factors rounded": lambda W, x: rounded(W) @ x,
+            "results in reverse": lambda W, x: products(W, x)[::-1],
+        }
+        for what, fn in wrong.items():
+            for problem in ("matvec", "ji,j->i"):
+                run = fn if problem == "matvec" else lambda W, x, fn=fn: fn(np.ascontiguousarray(W.T), x)
+                with self.subTest(what, problem=problem):
+                    self.assertTrue(self.refuted(judge(run, problem)))
+
+    def test_results_of_another_shape_are_told(self):
+        for back, told in ((lambda W, x: W * x, "and not (5,): one result for each row"), (lambda W, x: x, "and not (5,)"), (lambda W, x: products(W, x)[None], "(1, 5), and not (5,)")):
+            with self.assertRaises(foldproof.Broken) as caught:
+                judge(back, fixtures="normal/f32/matvec/5x257/*").check()
+            self.assertIn(told, str(caught.exception))
+            self.assertNotIn("problem='rows'", str(caught.exception))
+
+    def test_all_claims_of_a_callable(self):
+        def by_batch(W, x):
+            return products(W, x) if len(W) < 4 else products(W[:, ::-1].copy(), x[::-1].copy())
+
+        shapes = "normal/f32/matvec/5x257/*"
+        self.assertTrue(self.refuted(judge(by_batch, fixtures=shapes, claims="batch_invariant"), "batch_invariant"))
+        claims = ["run_to_run", "batch_invariant", "alignment_invariant", "stride_invariant"]
+        held = judge(lambda W, x: products(np.ascontiguousarray(W), x), claims=["bounded", *claims], strides=True)
+        self.assert_held(held)
+        for claim in claims:
+            self.assertGreater(held.verdicts[claim].get("held", 0), 0, claim)
+        self.assertTrue(self.refuted(judge(lambda W, x: products(W, x) if W.flags.c_contiguous else W @ x, fixtures=shapes, claims="stride_invariant", strides=True), "stride_invariant"))
+        with self.assertRaises(foldproof.Refuted):
+            judge(lambda W, x: products(W, x), same_bits_as=lambda W, x: products(W[:, ::-1].copy(), x[::-1].copy())).check()
+
+        def writes(W, x):
+            x[-1:] = 0
+            return products(W, x)
+
+        self.assertTrue(self.refuted(judge(writes), "keeps_input"))
+
+    def test_a_new_process(self):
+        for problem, fn in (("matvec", to_import.product), ("ji,j->i", to_import.product_of_columns)):
+            result = judge(fn, problem, claims="fresh_process")
+            self.assertEqual(set(result.verdicts["fresh_process"]), {"held"}, result)
+
+    def test_the_line_that_repeats_it(self):
+        result = judge(lambda W, x: x[:1] @ W[:1], "ji,j->i", fixtures="normal/f32/matvec/5x257/*")
+        record = next(r for r in result.judgements if r["verdict"] == "refuted")
+        self.assertEqual((record["op"] if "op" in record else record["problem"], record["case"]), ("matvec", "normal/f32/matvec/5x257/seed1"))
+        self.assertIn("problem='ji,j->i'", result.replay(record))
+
+    def test_reveal(self):
+        for problem, fn in (("ij->i", lambda x: foldproof.replay("host/sequential", x)), ("ji->i", lambda x: foldproof.replay("host/sequential", np.ascontiguousarray(x.T)))):
+            self.assertEqual(foldproof.reveal(fn, 32, problem=problem, like="numpy").orders[0], "host/sequential")
+        with self.assertRaisesRegex(ValueError, "trees are revealed of rows, not of matvec"):
+            foldproof.reveal(products, problem="ij,j->i", like="numpy")
+
+    def test_pytest_counts_its_arrays(self):
+        def test(W, x, y):
+            return y
+
+        for problem, beside in (("matvec", ["y"]), ("ij,j->i", ["y"]), ("sum", ["x", "y"])):
+            self.assertEqual(pytest_plugin._beside_arrays(test, len(_problem.inputs_of(problem))), beside)
+
+
+class Own(Case):
+    """Matrices and vectors of the caller's own."""
+
+    W, x = np.arange(12, dtype="f4").reshape(3, 4) / 7, np.float32([1, -2, 3, 5])
+
+    def seen(self, data, problem="matvec", **more):
+        seen = []
+
+        def watched(W, x):
+            seen.append((W.copy(), x.copy()))
+            return products(W, x) if problem == "matvec" else products(W.T, x)
+
+        result = judge(watched, problem, None, data=data, **more)
+        self.assertEqual((result.counts["refuted"], result.counts["broken"]), (0, 0), result)
+        self.assertGreater(result.counts["held"], 0)
+        return result, seen
+
+    def assert_came(self, seen, W, x):
+        self.assertTrue(any(a.shape == W.shape and (a == W).all() and b.shape == x.shape and (b == x).all() for a, b in seen))
+
+    def test_a_pair(self):
+        result, seen = self.seen((self.W, self.x))
+        self.assertEqual({(r["case"], r["rows"], r["cols"]) for r in result.judgements}, {("data:data/f32/matvec/3x4", 3, 4)})
+        self.assert_came(seen, self.W, self.x)
+        result, _ = self.seen({"a": (self.W, self.x), "b": (self.W[:1].astype("f8"), self.x.astype("f8"))})
+        self.assertEqual({r["case"] for r in result.judgements}, {"data:a/f32/matvec/3x4", "data:b/f64/matvec/1x4"})
+        self.assertTrue(self.refuted(judge(lambda W, x: products(W, x[::-1]), fixtures=None, data=(self.W, self.x))))
+
+    def test_the_axis(self):
+        for axis in (0, -1):
+            _, seen = self.seen((np.moveaxis(self.W, -1, axis), self.x), axis=axis)
+            self.assert_came(seen, self.W, self.x)
+        _, seen = self.seen((self.W.T, self.x), "ji,j->i")
+        self.assert_came(seen, self.W.T, self.x)
+
+    def test_what_does_not_fit(self):
+        for data, told in (((self.W, self.x[:3]), r"one dtype and shapes \(m, k\) and \(k,\), and not f32 \(3, 4\), f32 \(3,\)"),
+                           ((self.W, self.x.astype("f8")), "one dtype"), ((self.x, self.W), r"a vector has one axis, and not shape \(3, 4\)"),
+                           ((self.W, self.x[None]), "a vector has one axis")):
+            with self.assertRaisesRegex(ValueError, told):
+                judge(products, fixtures=None, data=data)
+        with self.assertRaisesRegex(TypeError, r"for problem 'matvec' it is a pair of arrays, \(W, x\)"):
+            judge(products, fixtures=None, data=self.W)
+        with self.assertRaisesRegex(ValueError, "the rows of a file lie along its last axis"):
+            judge(products, fixtures=None, data="some.npy", axis=0)
+        with self.assertRaisesRegex(ValueError, "the signature says that axis 0 is folded"):
+            judge(products, "ji,j->i", None, data=(self.W, self.x), axis=1)
+
+    def test_a_file_and_a_golden(self):
+        path = str(Path(importable.folder.name) / "product.npy")
+        np.save(path, np.vstack([self.W, self.x]))
+        _, seen = self.seen(path)
+        self.assert_came(seen, self.W, self.x)
+
+
+class Axis(Case):
+    """Callables that fold axis 0 get the terms of a result as a column."""
+
+    def test_columns_come_contiguous_and_aligned_as_the_rows_are(self):
+        seen = set()
+
+        def watched(x):
+            seen.add((x.shape, x.flags.c_contiguous, x.ctypes.data % 128 // x.itemsize))
+            return x.sum(0)
+
+        result = judge(watched, "sum", SUMS, axis=0)
+        self.assert_held(result)
+        self.assertLessEqual({(r["cols"], r["rows"]) for r in result.judgements}, {shape for shape, _, _ in seen})
+        self.assertEqual({flag for _, flag, _ in seen}, {True})
+        seen.clear()
+        judge(watched, "sum", "normal/f32/sum/33x33/*", claims="alignment_invariant", axis=0)
+        self.assertGreater(len({offset for _, _, offset in seen}), 3)
+
+    def test_problems_and_frameworks(self):
+        for like in FRAMEWORKS:
+            with self.subTest(like=like):
+                self.assert_held(judge(lambda x: x.sum(0), "sum", SUMS, like=like, axis=0))
+                self.assert_held(judge(lambda x, y: (x * y).sum(0), "dot", "normal/f32/dot/*x33/*,normal/f32/dot/*x257/*", like=like, axis=0))
+                self.assert_held(judge(lambda W, x: (W * x[:, None]).sum(0), like=like, axis=0))
+        self.assert_held(judge(lambda x: x.sum(tuple(range(x.ndim - 1)), keepdims=True), "ij->j", SUMS))
+        result = judge(lambda x: x.max(0), "max", "normal/f32/max/*x33/*", claims="correctly_rounded", axis=-2)
+        self.assertEqual(set(result.verdicts["correctly_rounded"]), {"held"})
+
+    def test_what_is_wrong_is_refuted(self):
+        for like in FRAMEWORKS:
+            for fn in (lambda x: x[:-1].sum(0), lambda x: x[1:].sum(0) + x[-1], lambda x: x.sum(0)[::-1] if like != "torch" else x.sum(0).flip(0)):
+                with self.subTest(like=like):
+                    self.assertTrue(self.refuted(judge(fn, "sum", SUMS, like=like, axis=0)))
+        with self.assertRaises(foldproof.Broken) as caught:
+            judge(lambda x: x.sum(1), "sum", "normal/f32/sum/17x257/*", axis=0).check()
+        self.assertIn("its results have shape (257,), and not (17,): one result for each column", str(caught.exception))
+
+    def test_writes_and_repeats_and_batches(self):
+        def writes(x):
+            sums = x.sum(0)
+            x[-1:] = 7
+            return sums
+
+        self.assertTrue(self.refuted(judge(writes, "sum", SUMS, axis=0), "keeps_input"))
+        kept = []
+        result = judge(lambda x: kept.append(x) or x.sum(0), "sum", "normal/f32/sum/17x257/*", axis=0)
+        self.assertIn("it keeps its input array", " ".join(r.get("reason", "") for r in result.judgements))
+        by_batch = judge(lambda x: x.sum(0) if x.shape[1] < 9 else x[::-1].sum(0), "sum", "normal/f32/sum/17x257/*", claims="batch_invariant", axis=0)
+        self.assertTrue(self.refuted(by_batch, "batch_invariant"))
+
+    def test_strides_are_views(self):
+        seen = set()
+        result = judge(lambda x: seen.add(x.strides) or np.ascontiguousarray(x).sum(0), "sum", "normal/f32/sum/17x257/*", claims="stride_invariant", strides=True, axis=0)
+        self.assertEqual(set(result.verdicts["stride_invariant"]), {"held"})
+        self.assertTrue(any(strides[0] != 4 * 17 for strides in seen), seen)
+        with self.assertRaises(foldproof.Refuted):
+            judge(lambda x: x.sum(0) if x.flags.c_contiguous else x[::-1].sum(0), "sum", "normal/f32/sum/17x257/*", claims="stride_invariant", strides=True, axis=0).check()
+
+    def test_a_new_process_folds_it_too(self):
+        result = judge(to_import.column_sum, "sum", SUMS, claims="fresh_process", axis=0)
+        self.assertEqual(set(result.verdicts["fresh_process"]), {"held"}, result)
+        self.assertIn("axis=0", result.replay(result.judgements[0]))
+
+    def test_the_axis_of_data_is_that_of_rows_in_a_new_process(self):
+        result = judge(to_import.row_sum, "sum", None, data=Own.W, axis=0, claims="fresh_process")
+        self.assertEqual({(r["rows"], r["cols"], r["verdict"]) for r in result.judgements if r["claim"] == "fresh_process"}, {(4, 3, "held")}, result)
+
+    def test_a_twin_folds_it_too(self):
+        self.assert_held(judge(lambda x: x.sum(0), "sum", SUMS, axis=0, same_bits_as=lambda x: x.sum(0)))
+        result = judge(lambda x: x.sum(0), "sum", SUMS, axis=0, same_bits_as=lambda x: x[::-1].sum(0))
+        self.assertTrue(self.refuted(result, "same_bits_as"))
+
+    def test_what_has_no_such_axis(self):
+        for axis in (2, -3, 0.5, None):
+            with self.assertRaisesRegex(ValueError, "fn gets arrays of two axes, and reduces -1, the last one, or 0"):
+                judge(lambda x: x.sum(0), "sum", SUMS, axis=axis)
+        with self.assertRaisesRegex(ValueError, "problem 'rows' has no such form: transpose in the function"):
+            judge(lambda x: x.sum(0), "rows", SUMS, claims=None, axis=0)
+        self.assert_held(judge(lambda x: x.sum(1), "sum", SUMS, axis=1))
+
+
+class Lending(unittest.TestCase):
+    """Shapes and strides follow from the signature and a call's extents."""
+
+    def lent(self, signature, extent, k, like="numpy", strides=None, at=0):
+        from foldproof import _callable, _library
+
+        guest = _callable.Guest("py/fn", None, "numpy", False)
+        guest.like = like
+        call = _library.Call(dtype=3, problem=99, extent=(_library.c_uint64 * 4)(*extent), in_=at, other=at)
+        for axis, stride in enumerate(strides or (0, 0, 0, 0)):
+            call.stride[k][axis] = stride
+        with mock.patch.dict(_callable.BY_NUMBER, {99: _problem.Problem("other", 99, signature)}):
+            return guest._lend(call, k), guest._shapes(call)
+
+    def test_axes_of_a_signature(self):
+        for extent, shapes, results in (((1, 2, 3, 4), [(2, 4), (4, 3)], (2, 3)), ((5, 2, 3, 4), [(5, 2, 4), (5, 4, 3)], (5, 2, 3))):
+            for k, shape in enumerate(shapes):
+                lent, allowed = self.lent("bmk,bkn->bmn", extent, k)
+                self.assertEqual((lent.shape, allowed[0]), (shape, results))
+        self.assertEqual(self.lent("mk,k->m", (1, 2, 1, 4), 1)[0].shape, (4,))
+        self.assertEqual(self.lent("mk->mk", (1, 2, 1, 4), 0)[1][0], (2, 4))
+        lent, _ = self.lent("bmk,bkn->bmn", (5, 2, 3, 4), 1, strides=(100, 0, 1, 7))
+        self.assertEqual((lent.shape, lent.strides, lent.nbytes), ((5, 4, 3), (100, 7, 1), 4 * (400 + 21 + 2 + 1)))
+        lent, _ = self.lent("bmk,bkn->bmn", (1, 2, 3, 4), 1, strides=(100, 0, 1, 7))
+        self.assertEqual((lent.shape, lent.strides), ((4, 3), (7, 1)))
+
+    def test_a_copy_for_jax_has_all_that_the_strides_reach(self):
+        x = np.arange(100, dtype=np.float32)
+        at = x.ctypes.data + 4
+        lent, _ = self.lent("mk,k->m", (1, 3, 1, 4), 0, "jax", (0, 20, 0, 2), at)
+        got = np.lib.stride_tricks.as_strided(np.asarray(lent), lent.shape, [4 * s for s in lent.strides])
+        np.testing.assert_array_equal(got, x[1 + 20 * np.arange(3)[:, None] + 2 * np.arange(4)])
+        self.assertNotEqual(lent.at, at)
+        self.assertEqual(math.prod(lent.shape), 12)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
