@@ -186,7 +186,8 @@ void fold_judge_keeps_input(struct fold_trial *trial, struct fold_finding *findi
     fold_find_held(finding);
   if (finding->verdict != FOLD_HELD) return;
   if (run && run->traces.input_at >= 0)
-    fold_find_refuted(finding, "byte %td of the input was written to%s", run->traces.input_at, elsewhere(run, where));
+    fold_find_refuted(finding, "byte %td of the %sinput was written to%s", run->traces.input_at,
+                      run->traces.in_other ? "other " : "", elsewhere(run, where));
   else if (trial->input_hash_after != trial->input_hash)
     fold_find_refuted(finding, "the input's hash went from 0x%016llx to 0x%016llx",
                       (unsigned long long)trial->input_hash, (unsigned long long)trial->input_hash_after);

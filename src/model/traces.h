@@ -22,6 +22,7 @@ struct fold_traces {
   ptrdiff_t bounds_at; /* the first such place, in bytes from the argument's start */
   bool wrote_input;    /* even if it put back what was there */
   ptrdiff_t input_at;  /* where, in bytes; -1: not known, only the input's hash has changed */
+  bool in_other;       /* of the other input */
   bool found_changed;  /* over ranks: an earlier run had changed a rank's part of the input */
   char left[80];  /* the state that it left changed (of its thread, its process, OpenMP, its scratch, ...); "": none */
   unsigned ranks; /* of a collective: how many ran */

@@ -171,6 +171,7 @@ static void trace_fault(const struct fold_watched *w, enum fold_argument of, str
   if (!w->inside.seen) return;
   traces->wrote_input = true;
   traces->input_at = w->inside.at - (ptrdiff_t)w->first;
+  traces->in_other = of == FOLD_OTHER_INPUT;
 }
 
 /* Checks the slow parts of the process's state, and on the host OpenMP's other threads, only after runs 1, 2, 4, 8,

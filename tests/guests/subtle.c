@@ -221,6 +221,7 @@ FAULT(wide_rows_of_eight, row->n -= row->call->rows >= 8 && n > 1000;)
 FAULT(rows_from_4000, row->n -= row->at >= 4000;)
 FAULT(transposed_squares,
       EACH if (row->call->rows == n && n % 64 == 0) row->x[i] = element(row->call, row->call->in, i *n + row->at);)
+FAULT(writes_vector, volatile float *y = (float *)(uintptr_t)row->call->other; if (n) *y = *y;)
 FAULT(lanes_in_wide_batches, row->lanes = row->call->rows > 100 && n > 1000 ? 4 : 1;)
 
 #define SUBTLE(id, problem, dtype, declared, claim)                                                              \
@@ -275,6 +276,7 @@ static const struct foldproof_guest_subject subjects[] = {
     SUBTLE(wide_rows_of_eight, "matvec", "f32", NULL, "bounded"),
     SUBTLE(rows_from_4000, "matvec", "f16", NULL, "bounded"),
     SUBTLE(transposed_squares, "matvec", "f64", NULL, "bounded"),
+    SUBTLE(writes_vector, "matvec", "f32", NULL, "keeps_input"),
     SUBTLE(lanes_in_wide_batches, "matvec", "f32", NULL, "batch_invariant"),
     {.name = "subtle/right",
      .problems = "sum,prod,max,min",
