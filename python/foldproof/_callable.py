@@ -26,9 +26,10 @@ _JAX_ALIGNMENT = 128  # XLA requires it, and copies arrays that are not aligned 
 _ALIGNMENT = 256  # of an allocation on a device
 
 
-def _axes(call: Any, letters: str) -> List[int]:
-    """Axes by their places in a call's extents; batches are left out where there is one."""
-    return [AXES.index(letter) for letter in letters if letter != "b" or call.extent[0] != 1]
+def _axes(call: Any, letters: str, batches: Optional[bool]) -> List[int]:
+    """Axes by their places in a call's extents."""
+    kept = call.extent[0] != 1 if batches is None else batches
+    return [AXES.index(letter) for letter in letters if letter != "b" or kept]
 
 
 def _skips() -> Tuple[Any, ...]:
@@ -51,11 +52,10 @@ def _let_go(error: BaseException, outside: Optional[BaseException]) -> None:
 
 
 class Guest:
-    """One callable. `rows`: None, or the object that keeps results of any length by their hashes (_rows.py). `transposed`: it folds axis 0 of its
-    matrices."""
+    """One callable. `rows`: None, or the object that keeps results of any length by their hashes (_rows.py). `transposed` and `batches`: of a Form."""
 
-    def __init__(self, name: str, fn: Callable[..., Any], like: str, cuda: bool, rows: Any = None, transposed: bool = False):
-        self.name, self.fn, self.like, self.rows, self.transposed = name, fn, like, rows, transposed
+    def __init__(self, name: str, fn: Callable[..., Any], like: str, cuda: bool, rows: Any = None, transposed: bool = False, batches: Optional[bool] = None):
+        self.name, self.fn, self.like, self.rows, self.transposed, self.batches = name, fn, like, rows, transposed, batches
         self.traceback = ""
         self.results: Optional[Tuple[str, bytes]] = None  # of the last run, their dtype and memory, if the harness keeps them
         self.keeps_results = False
@@ -74,7 +74,7 @@ class Guest:
 
     def _lend(self, call: Any, k: int) -> Lent:
         """Input k, of the shape that the problem's signature says."""
-        axes = _axes(call, BY_NUMBER[call.problem].inputs[k])
+        axes = _axes(call, BY_NUMBER[call.problem].inputs[k], self.batches)
         shape, strides = (tuple(of[axis] for axis in axes) for of in (call.extent, call.stride[k]))
         where = (CUDA, self.device.number()) if self.device else (CPU, 0)
         lent = Lent((call.other if k else call.in_) or 0, shape, _DTYPE_NUMBERS[call.dtype], where, None, strides)
@@ -118,7 +118,7 @@ class Guest:
     def _shapes(self, call: Any) -> List[Tuple[int, ...]]:
         """The shapes that results may have."""
         axes = BY_NUMBER[call.problem].results
-        shape = tuple(call.extent[axis] for axis in _axes(call, axes))
+        shape = tuple(call.extent[axis] for axis in _axes(call, axes, self.batches))
         return [shape, (1, *shape) if self.transposed or "b" in axes else (*shape, 1)]
 
     def _check(self, seen: Any, call: Any) -> None:
@@ -136,7 +136,8 @@ class Guest:
         if seen.shape not in shapes:
             longer = len(seen.shape) > 1 and seen.shape[0] == call.rows and call.other is None
             hint = "; for a function of rows, such as a norm, say problem='rows'" if longer else ""
-            raise Wrong(f"its results have shape {seen.shape}, and not {shapes[0]}: one result for each {'column' if self.transposed else 'row'}{hint}")
+            one = f": one result for each {'column' if self.transposed else 'row'}{hint}" if len(shapes[0]) == 1 else ""
+            raise Wrong(f"its results have shape {seen.shape}, and not {shapes[0]}{one}")
 
     def _take(self, value: Any, call: Any) -> None:
         """Writes what the callable returned to call.out."""
@@ -235,6 +236,9 @@ class Guest:
             return _library.UNSUPPORTED
         if call.size < ctypes.sizeof(_library.Call):
             raise OSError("foldproof's library is older than this package: $FOLDPROOF_LIBRARY says where it is")
+        if self.batches is False and call.extent[0] != 1:
+            self._say(call, "its signature has no batches")
+            return _library.UNSUPPORTED
         outside = sys.exc_info()[1]
         self.signals.came()  # what came earlier has raised what it had to
         try:

@@ -116,6 +116,8 @@ class Data:
         self.paths: List[str] = []
         self._names: Dict[str, str] = {}  # by the path as a case's name has it
         self._dtypes: Dict[str, None] = {}
+        if any(axes not in ("mk", "k") for axes in inputs_of(problem)):
+            raise ValueError(f"data: problem {problem!r} is judged on fixtures only")
         self._axis, self._problem, self._inputs = 0 if transposed else axis, problem, inputs_of(problem)
         for name, x in _named(data, len(self._inputs) > 1).items():
             self._add(name, x, axis)

@@ -3,7 +3,7 @@ are axes of the results."""
 
 from __future__ import annotations
 
-from typing import Dict, List, NamedTuple, Tuple
+from typing import Dict, List, NamedTuple, Optional
 
 AXES = "bmnk"  # in the order of a call's extents and strides
 
@@ -36,6 +36,11 @@ _ALL = [
     Problem("dot", 5, "mk,mk->m"),
     Problem("rows", 6, "mk->m"),
     Problem("matvec", 7, "mk,k->m"),
+    Problem("matmul", 8, "bmk,bkn->bmn"),
+    Problem("scan", 9, "mk->mk"),
+    Problem("scan_max", 11, "mk->mk"),
+    Problem("scan_min", 12, "mk->mk"),
+    Problem("exclusive_scan", 13, "mk->mk"),
 ]
 BY_NAME = {problem.name: problem for problem in _ALL}
 BY_NUMBER = {problem.number: problem for problem in _ALL}
@@ -47,32 +52,40 @@ def _renamed(signature: str) -> str:
     return "".join(seen.setdefault(c, chr(ord("a") + len(seen))) if c.isalpha() else c for c in signature if c != " ")
 
 
-def _known() -> Dict[str, Tuple[str, bool]]:
-    """Signatures with the problem's name, and whether matrices are transposed. A signature has the name of the first problem that has it: sum."""
-    found: Dict[str, Tuple[str, bool]] = {}
-    for transposed in (False, True):
-        for problem in _ALL:
-            signature = problem.transposed if transposed else problem.signature
-            if signature:
-                found.setdefault(signature, (problem.name, transposed))
+class Form(NamedTuple):
+    """In which arrays a callable takes a problem."""
+
+    name: str
+    transposed: bool = False  # it folds axis 0 of its matrices
+    batches: Optional[bool] = None  # whether arrays have the axis b; None: where there are several
+
+
+def _known() -> Dict[str, Form]:
+    """By signature. One that several problems have means the first: sum."""
+    found: Dict[str, Form] = {}
+    for problem in _ALL:
+        if "k" not in problem.results:  # an einsum sums over k: it is no scan
+            found.setdefault(problem.signature, Form(problem.name, False, True))
+            found.setdefault(problem.signature.replace("b", ""), Form(problem.name, False, False))
+            found.setdefault(problem.transposed, Form(problem.name, True, True))
+    del found[""]
     return found
 
 
-def find(problem: str) -> Tuple[str, bool]:
-    """The name of a problem that is given by its name or by a signature as einsum has them, and whether its matrices are transposed."""
+def find(problem: str) -> Form:
+    """Of a problem that is given by its name, or by a signature as einsum has them."""
     if not isinstance(problem, str) or "->" not in problem:
-        return problem, False  # the library says what is wrong with a name
+        return Form(problem)  # the library says what is wrong with a name
     for signature, found in _known().items():
         if _renamed(signature) == _renamed(problem):
             return found
-    known = ", ".join(f"'{signature}' ({name})" for signature, (name, _) in _known().items())
+    known = ", ".join(f"'{signature}' ({form.name})" for signature, form in _known().items())
     raise ValueError(f"problem={problem!r}: a signature is one of {known}, with any letters; or say a problem's name: {', '.join(BY_NAME)}")
 
 
 def inputs_of(problem: str) -> List[str]:
     """The axes of each array that a callable gets; of an unknown name those of a sum."""
-    name, _ = find(problem)
-    return BY_NAME.get(name, BY_NAME["sum"]).inputs
+    return BY_NAME.get(find(problem).name, BY_NAME["sum"]).inputs
 
 
 def folds_axis_0(problem: str, axis: int) -> bool:

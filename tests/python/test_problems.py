@@ -61,12 +61,14 @@ class Table(Case):
     def test_signatures_have_any_letters(self):
         for signature, name, transposed in (("ij->i", "sum", False), ("rc,rc->r", "dot", False), ("mk, k -> m", "matvec", False), ("Ba,a->B", "matvec", False),
                                             ("ji->i", "sum", True), ("kr,kr->r", "dot", True), ("ji,j->i", "matvec", True)):
-            self.assertEqual(_problem.find(signature), (name, transposed), signature)
+            self.assertEqual(_problem.find(signature)[:2], (name, transposed), signature)
+        for signature, batches in (("bij,bjk->bik", True), ("ij,jk->ik", False), ("matmul", None)):
+            self.assertEqual(_problem.find(signature), ("matmul", False, batches), signature)
 
     def test_other_signatures_are_refused_with_those_that_are_known(self):
-        for signature in ("ij,jk->ik", "ii->i", "ij->ij", "ij,i->i", "i,ij->j", "ij->", "->", "ij,j", "i,i->", "...j->..."):
+        for signature in ("ij,kj->ik", "ii->i", "ij->ij", "ij,i->i", "i,ij->j", "ij->", "->", "ij,j", "i,i->", "...j->..."):
             if "->" in signature:
-                with self.assertRaisesRegex(ValueError, r"a signature is one of 'mk->m' \(sum\), 'mk,mk->m' \(dot\), 'mk,k->m' \(matvec\), 'km->m' \(sum\)"):
+                with self.assertRaisesRegex(ValueError, r"a signature is one of 'mk->m' \(sum\), 'km->m' \(sum\), 'mk,mk->m' \(dot\), .*'mk,kn->mn' \(matmul\), with any letters"):
                     judge(products, problem=signature)
             else:
                 with self.assertRaisesRegex(ValueError, "unknown word"):
@@ -167,6 +169,48 @@ class Products(Case):
 
         for problem, beside in (("matvec", ["y"]), ("ij,j->i", ["y"]), ("sum", ["x", "y"])):
             self.assertEqual(pytest_plugin._beside_arrays(test, len(_problem.inputs_of(problem))), beside)
+
+
+class Others(Case):
+    """Products of matrices, and scans."""
+
+    MATRICES = "normal/f32/matmul/3x2x5/*,normal/f32/matmul/1x1x64/*,normal/f32/matmul/17x16x40/*,*/f32/matmul/5x6x33/*,normal/f32/matmul/0x2x5/*,normal/f32/matmul/3x4x5x33/*"
+
+    def test_products_of_matrices(self):
+        for like in FRAMEWORKS:
+            with self.subTest(like=like):
+                self.assert_held(judge(lambda A, B: A @ B, "matmul", self.MATRICES, like=like))
+                for wrong in (lambda A, B: A[..., :-1] @ B[..., :-1, :], lambda A, B: A @ (B + B[..., :1]), lambda A, B: (A @ B) * 0 + (A @ B)[..., :1]):
+                    self.assertTrue(self.refuted(judge(wrong, "matmul", self.MATRICES, like=like)))
+        self.assertTrue(self.refuted(judge(lambda A, B: rounded(A) @ B, "matmul", self.MATRICES)))
+        with self.assertRaises(foldproof.Broken) as caught:
+            judge(lambda A, B: (A @ B).ravel(), "matmul", "normal/f32/matmul/3x2x5/*").check()
+        self.assertIn("its results have shape (6,), and not (3, 2)", str(caught.exception))
+
+    def test_signatures_say_whether_there_are_batches(self):
+        self.assert_held(judge(lambda A, B: np.einsum("bij,bjk->bik", A, B), "bij,bjk->bik", self.MATRICES))
+        seen = set()
+        result = judge(lambda A, B: seen.add(A.ndim) or np.einsum("ij,jk->ik", A, B), "ij,jk->ik", self.MATRICES)
+        self.assert_held(result)
+        self.assertEqual(seen, {2})
+        self.assertIn("its signature has no batches", {r.get("reason") for r in result.judgements if r["verdict"] == "skipped" and "/3x4x5x33/" in r["case"]})
+        seen.clear()
+        judge(lambda A, B: seen.add(A.ndim) or A @ B, "matmul", self.MATRICES)
+        self.assertEqual(seen, {2, 3})
+
+    def test_scans(self):
+        cases = "normal/f32/scan*/*,normal/f32/exclusive_scan/*"
+        for problem, fn, claims in (("scan", lambda x: np.cumsum(x, -1), "bounded"), ("scan_max", lambda x: np.maximum.accumulate(x, -1), "correctly_rounded"),
+                                    ("scan_min", lambda x: np.minimum.accumulate(x, -1), "correctly_rounded"),
+                                    ("exclusive_scan", lambda x: np.cumsum(x, -1) - x if x.shape[1] < 2 else np.cumsum(np.hstack([x[:, :1] * 0, x[:, :-1]]), -1), "bounded")):
+            with self.subTest(problem):
+                self.assertEqual(set(judge(fn, problem, cases, claims=claims).verdicts[claims]) - {"skipped"}, {"held"})
+                for wrong in (lambda x: fn(x)[:, ::-1], lambda x: fn(x * (np.arange(x.shape[1]) != 1)), lambda x: fn(x)[::-1]):
+                    self.assertTrue(self.refuted(judge(wrong, problem, cases, claims=claims), claims))
+
+    def test_no_data(self):
+        with self.assertRaisesRegex(ValueError, "data: problem 'matmul' is judged on fixtures only"):
+            judge(lambda A, B: A @ B, "matmul", None, data=(Own.W, Own.W.T))
 
 
 class Own(Case):
@@ -308,10 +352,10 @@ class Axis(Case):
 class Lending(unittest.TestCase):
     """Shapes and strides follow from the signature and a call's extents."""
 
-    def lent(self, signature, extent, k, like="numpy", strides=None, at=0):
+    def lent(self, signature, extent, k, like="numpy", strides=None, at=0, batches=None):
         from foldproof import _callable, _library
 
-        guest = _callable.Guest("py/fn", None, "numpy", False)
+        guest = _callable.Guest("py/fn", None, "numpy", False, batches=batches)
         guest.like = like
         call = _library.Call(dtype=3, problem=99, extent=(_library.c_uint64 * 4)(*extent), in_=at, other=at)
         for axis, stride in enumerate(strides or (0, 0, 0, 0)):
@@ -324,6 +368,8 @@ class Lending(unittest.TestCase):
             for k, shape in enumerate(shapes):
                 lent, allowed = self.lent("bmk,bkn->bmn", extent, k)
                 self.assertEqual((lent.shape, allowed[0]), (shape, results))
+        lent, allowed = self.lent("bmk,bkn->bmn", (1, 2, 3, 4), 0, batches=True)
+        self.assertEqual((lent.shape, allowed[0]), ((1, 2, 4), (1, 2, 3)))
         self.assertEqual(self.lent("mk,k->m", (1, 2, 1, 4), 1)[0].shape, (4,))
         self.assertEqual(self.lent("mk->mk", (1, 2, 1, 4), 0)[1][0], (2, 4))
         lent, _ = self.lent("bmk,bkn->bmn", (5, 2, 3, 4), 1, strides=(100, 0, 1, 7))
