@@ -28,7 +28,7 @@
 #define DOTS (1u << FOLD_DOT)
 #define SCANS (1u << FOLD_SCAN | 1u << FOLD_EXCLUSIVE)
 #define ANY_SCAN (SCANS | 1u << FOLD_SCAN_MAX | 1u << FOLD_SCAN_MIN)
-#define PRODUCTS (DOTS | 1u << FOLD_MATVEC | 1u << FOLD_MATMUL)
+#define PRODUCTS (DOTS | 1u << FOLD_SUMSQ | 1u << FOLD_MATVEC | 1u << FOLD_MATMUL)
 
 /* What every host subject promises: it keeps to its memory, and its bits depend on the row alone. */
 #define INVARIANT                                                                                                 \

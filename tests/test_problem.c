@@ -9,7 +9,8 @@
 Test(problem, a_signature_that_is_wrong_is_refused_with_its_reason) {
   static const struct {
     const char *signature, *says;
-  } wrong[] = {{"", "\"->\" is missing"}, {"->", "no input has axis k"},
+  } wrong[] = {{"", "\"->\" is missing"},
+               {"->", "no input has axis k"},
                {"mk", "\"->\" is missing"},
                {"mk-m", "\"->\" is missing"},
                {"mx->m", "'x' is no axis; axes are b, m, n and k"},
@@ -21,6 +22,9 @@ Test(problem, a_signature_that_is_wrong_is_refused_with_its_reason) {
                {"mk->n", "the results have an axis that no input has"},
                {"bmk->m", "only k is folded"},
                {"mk->mk", "the results have axis k"}};
+  struct fold_problem scan = {.name = "mine", .reach = FOLD_PREFIX};
+  cr_expect_eq(fold_signature_parse("mk->mk", &scan).code, FOLD_OK);
+  cr_expect_eq(fold_signature_parse("mk->m", &scan).code, FOLD_BAD_INPUT);
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     struct fold_problem p = {.name = "mine"};
     const fold_status status = fold_signature_parse(wrong[i].signature, &p);
@@ -116,6 +120,34 @@ Test(problem, an_element_is_first_in_the_result_that_its_coordinates_say) {
     cr_expect_eq(fold_first_result_of(&p, &shape, 1, e), e / (K * N) * M * N + e % N, "right element %zu", e);
   for (size_t e = 0; e < M * K; e++) cr_expect_eq(fold_first_result_of(matvec, &shape, 0, e), e / K, "%zu", e);
   for (size_t e = 0; e < K; e++) cr_expect_eq(fold_first_result_of(matvec, &shape, 1, e), 0, "%zu", e);
+}
+
+Test(problem, a_result_is_named_by_its_place) {
+  const struct fold_problem p = products();
+  const struct fold_shape many = {.at = {B, M, N, K}}, one = {.at = {1, M, N, K}};
+  char text[120];
+  cr_expect_str_eq(fold_result_name(fold_problem(FOLD_DOT), &one, 4, text), "row 4");
+  cr_expect_str_eq(fold_result_name(&p, &one, N + 2, text), "result 7 (m 1, n 2)");
+  cr_expect_str_eq(fold_result_name(&p, &many, M * N + N + 2, text), "result 22 (b 1, m 1, n 2)");
+  cr_expect_str_eq(fold_result_name(fold_problem(FOLD_SCAN), &one, K + 3, text), "result 10 (m 1, k 3)");
+}
+
+/* A scan's result has the terms up to its place, or those before it. */
+Test(problem, a_result_of_a_scan_has_the_terms_up_to_its_place) {
+  const float x[6] = {1, 2, 4, 8, 16, 32};
+  const float want[2][6] = {{1, 3, 7, 8, 24, 56}, {0, 1, 3, 0, 8, 24}};
+  const enum fold_problem_id of[2] = {FOLD_SCAN, FOLD_EXCLUSIVE};
+  for (size_t p = 0; p < 2; p++) {
+    const struct fold_call call = {.dtype = FOLD_F32, .problem = fold_problem(of[p]), .rows = 2, .cols = 3, .in = {x}};
+    cr_expect_eq(fold_results(call.problem, &call.shape), 6);
+    for (size_t r = 0; r < 6; r++) {
+      const struct fold_terms terms = fold_call_terms(&call, r);
+      float sum = 0;
+      for (size_t t = 0; t < terms.n; t++) sum += ((const float *)terms.factor[0])[t];
+      cr_expect_eq(sum, want[p][r], "problem %zu, result %zu", p, r);
+      cr_expect_eq(fold_first_result_of(call.problem, &call.shape, 0, r), p && r % 3 < 2 ? r + 1 : r, "element %zu", r);
+    }
+  }
 }
 
 /* What lies side by side is not copied; a stride of 0 repeats one element. */

@@ -207,6 +207,24 @@ size_t fold_first_result_of(const struct fold_problem *problem, const struct fol
   return (size_t)fold_place(problem, problem->inputs, stride, &at);
 }
 
+const char *fold_result_name(const struct fold_problem *problem, const struct fold_shape *shape, size_t result,
+                             char text[120]) {
+  const unsigned results = problem->inputs;
+  const struct fold_shape at = fold_coordinates(problem, shape, results, result);
+  size_t n = (size_t)snprintf(text, 120, "row %zu", result);
+  if (problem->has[results] == 1u << FOLD_M) return text;
+  n = (size_t)snprintf(text, 120, "result %zu", result);
+  const char *before = " (";
+  for (unsigned i = 0; i < problem->n_axes[results]; i++) {
+    const enum fold_axis axis = problem->axes[results][i];
+    if (axis == FOLD_B && shape->b == 1) continue;
+    n += (size_t)snprintf(text + n, 120 - n, "%s%c %zu", before, axis_letters[axis], at.at[axis]);
+    before = ", ";
+  }
+  snprintf(text + n, 120 - n, ")");
+  return text;
+}
+
 size_t fold_terms_in(const struct fold_problem *problem, const struct fold_shape *shape, size_t result) {
   if (problem->reach == FOLD_ALL) return shape->k;
   const struct fold_shape at = fold_coordinates(problem, shape, problem->inputs, result);

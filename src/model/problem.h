@@ -81,6 +81,9 @@ ptrdiff_t fold_place(const struct fold_problem *problem, unsigned operand, const
 size_t fold_first_result_of(const struct fold_problem *problem, const struct fold_shape *shape, unsigned input,
                             size_t element);
 
+/* "row 3"; of results along several axes "result 711 (m 2, k 201)". */
+const char *fold_result_name(const struct fold_problem *problem, const struct fold_shape *shape, size_t result,
+                             char text[120]);
 /* How many terms a result has. */
 size_t fold_terms_in(const struct fold_problem *problem, const struct fold_shape *shape, size_t result);
 

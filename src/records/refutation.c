@@ -119,15 +119,16 @@ static void print_head(const struct fold_judgement *j, FILE *out) {
   fold_put_wrapped(out, 2, 4, "%s%s%s", f->reason, f->sides[0] ? "; " : "", f->sides);
 }
 
-/* "row 0: got 0x3f800001 (1.00000012), want 0x3f800000 (1)" */
+/* "row 0: got 0x3f800001 (1.00000012), want 0x3f800000 (1)"; "result 7 (m 1, n 2): ..." of a product of matrices */
 static void put_row(const struct fold_judgement *j, FILE *out) {
   const struct fold_finding *f = &j->finding;
   const enum fold_dtype dtype = fold_subject_result(j->subject, j->c->dtype);
-  char got[48], want[48];
+  char got[48], want[48], where[120];
   const bool other = dtype != j->c->dtype;
   if (!f->compared) return;
-  fprintf(out, "row %zu: got %s%s%s, want %s", f->row, other ? fold_dtype_name(dtype) : "", other ? " " : "",
-          fold_bits_print_short(dtype, f->got, got), fold_bits_print_short(dtype, f->want, want));
+  fprintf(out, "%s: got %s%s%s, want %s", fold_result_name(j->c->problem, &j->c->shape, f->row, where),
+          other ? fold_dtype_name(dtype) : "", other ? " " : "", fold_bits_print_short(dtype, f->got, got),
+          fold_bits_print_short(dtype, f->want, want));
 }
 
 /* ", 1 float apart, 1 ulps, 2 times the bound" */
