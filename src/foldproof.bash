@@ -73,7 +73,7 @@ _foldproof() {
         order) words=$(_foldproof_listed orders 'NR > 1') ;;
         verify | bench | record | reveal | certify) words=$(_foldproof_listed subjects 'NF') ;;
         help) words=$("$command" --help 2>/dev/null | awk '/^  [a-z]/ { print $1 }') ;;
-        list) words='subjects claims generators orders fixtures' ;;
+        list) words='subjects claims problems generators orders fixtures' ;;
         *) kind=f ;;
       esac
     fi

@@ -93,6 +93,7 @@ with tempfile.TemporaryDirectory() as folder:
     expect(r"^stays_finite +a result that is not finite", run("list", "claims"))
     expect(r"^thirds +numbers that no format holds", run("list", "generators"))
     expect(r"^added/outside_in +\(\(\(x0", run("list", "orders"))
+    expect(r"^squares +mk->m +sums of squares$", run("list", "problems"))
     expect(r"^added_sums/e6m9/sum/1x1000/", run("list", "fixtures", "--fixtures", "added_*"))
 
     # The order draws as it is said, and the generator makes its numbers.

@@ -107,6 +107,16 @@ static fold_status list_orders(const struct fold_selection *selection, const str
   return fold_ok();
 }
 
+static fold_status list_problems(const struct fold_selection *selection, const struct fold_registry *registry) {
+  (void)selection, (void)registry;
+  printf("%-16s %-14s %s\n", "problem", "signature", "results");
+  for (int p = 0; p < FOLD_PROBLEMS; p++) {
+    const struct fold_problem *problem = fold_problem((enum fold_problem_id)p);
+    printf("%-16s %-14s %s\n", problem->name, problem->signature, problem->about);
+  }
+  return fold_ok();
+}
+
 static fold_status list_fixtures(const struct fold_selection *selection, const struct fold_registry *registry) {
   (void)registry;
   struct fold_cases cases = {0};
@@ -149,9 +159,9 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .children = children,
-    .args_doc = "[subjects|claims|generators|orders|fixtures]",
+    .args_doc = "[subjects|claims|problems|generators|orders|fixtures]",
     .doc =
-        "List subjects (the default), claims, generators, orders, or the cases of the fixtures.\n"
+        "List subjects (the default), claims, problems, generators, orders, or the cases of the fixtures.\n"
         "\n"
         "Examples:\n"
         "  foldproof list subjects --engine host\n"
@@ -190,6 +200,7 @@ static fold_status print_list(struct list *l, const char *program, const struct 
   static const struct kind lists[] = {
       {"subjects", list_subjects, {"subjects", "engine", "claims", "guest", "exec"}},
       {"claims", list_claims, {"claims", "subjects", "engine", "guest", "exec"}},
+      {"problems", list_problems, {0}},
       {"generators", list_generators, {0}},
       {"orders", list_orders, {0}},
       {"fixtures", list_fixtures, {"fixtures", "set", "fixture-folder", "npy", "problem"}},

@@ -8,12 +8,12 @@
 #include "base/bits.h"
 
 static struct fold_problem table[FOLD_PROBLEMS] = {
-#define FOLD_PROBLEM(TAG, text, OP, signature_, REACH, factors_) \
-  {.id = FOLD_##TAG, .name = #text, .op = FOLD_##OP, .signature = signature_, .reach = FOLD_##REACH},
+#define FOLD_PROBLEM(TAG, text, OP, signature_, REACH, factors_, about_) \
+  {.id = FOLD_##TAG, .name = #text, .about = about_, .op = FOLD_##OP, .signature = signature_, .reach = FOLD_##REACH},
 #include "model/problem.def"
 };
 static const char *const factors_of[FOLD_PROBLEMS] = {
-#define FOLD_PROBLEM(TAG, name, OP, signature, REACH, factors) factors,
+#define FOLD_PROBLEM(TAG, name, OP, signature, REACH, factors, about) factors,
 #include "model/problem.def"
 };
 _Static_assert((int)FOLD_ROWS_SUM == (int)FOLD_SUM && (int)FOLD_ROWS_MIN == (int)FOLD_MIN,

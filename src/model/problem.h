@@ -29,7 +29,8 @@ enum { FOLD_FACTORS = 2, FOLD_OPERANDS = FOLD_INPUTS + 1 }; /* operands: the inp
 
 struct fold_problem {
   enum fold_problem_id id;
-  const char *name; /* "sum", "dot": as fixtures, options and records say it */
+  const char *name;  /* "sum", "dot": as fixtures, options and records say it */
+  const char *about; /* what the results are */
   enum fold_op op;
   const char *signature;
   enum fold_reach reach;
