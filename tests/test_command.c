@@ -347,6 +347,11 @@ Test(command, the_oracle_knows_a_matrix_times_a_vector) {
                      "n          2\nop         matvec\nexact      10000000000000002\ncheck      MPFR agrees\n"
                      "n          2\nop         matvec\nexact      -9999999999999994\ncheck      MPFR agrees\n");
   }
+  for (int verify = 0; verify < 2; verify++) {
+    shell_run(s, "$F %s wx.npy --problem matmul", verify ? "verify --engine host --npy" : "oracle");
+    cr_expect(s->code == 2 && strstr(s->err, "wx.npy: it holds no inputs of matmul, which differ in shape\n"), "%s",
+              s->err);
+  }
 }
 
 Test(command, the_oracle_knows_the_answers) {

@@ -204,6 +204,8 @@ static fold_status answer_all(const struct oracle *o, bool *agree) {
   struct fold_npy npy;
   FOLD_TRY(fold_npy_open(o->path, &npy));
   size_t n = npy.rows * npy.cols, rows;
+  if (fold_has_axis(o->problem, o->problem->inputs, FOLD_N))
+    return fold_error(FOLD_BAD_INPUT, "%s: it holds no inputs of %s, which differ in shape", o->path, o->problem->name);
   FOLD_TRY(fold_within(fold_problem_share_rows(o->problem, npy.rows, &rows), "%s", o->path));
   unsigned char *elements = malloc(n * fold_dtype_size(npy.dtype) + 1);
   if (elements == NULL) return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu elements", o->path, n);
