@@ -277,6 +277,8 @@ with tempfile.TemporaryDirectory() as folder:
     for case in ("5x33", "1x33"):
         said = certify(path, "dot/sequential", "--fixtures", f"normal/f32/matvec/{case}/seed1", code=77)
         expect(said == "foldproof certify: there is no certificate for matvec\n", f"{case}: {said}")
+    said = certify(path, "dot/sequential", "--fixtures", "nan_last/f32/sumsq/1x40/seed6", code=77)
+    expect("there is no certificate for sumsq" in said, said)
     expect("compensation" in certify(path, "host/kahan", "--fixtures", "normal/f32/sum/1x33/seed1", code=77), "Kahan's is certified")
     expect("not finite" in certify(path, "host/pairwise", "--fixtures", "nan_first/f32/sum/1x33/*", code=77), "a NaN is certified")
     expect("not finite" in certify(path, "host/sequential", "--fixtures", "partial_overflow/f32/sum/1x3", code=77), "a partial sum that overflows is certified")

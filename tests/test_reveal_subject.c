@@ -23,9 +23,10 @@ static const struct fold_subject subject = {
     .name = "adds", .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_ROWS_SUM | 1u << FOLD_ROWS_MAX, .run = add};
 
 Test(reveal_subject, what_it_does_not_take_it_is_not_asked) {
-  struct fold_subject vector = subject, matvec = subject;
+  struct fold_subject vector = subject, matvec = subject, squares = subject;
   vector.vector = true;
   matvec.ops = 1u << FOLD_MATVEC;
+  squares.ops = 1u << FOLD_SUMSQ;
   const struct {
     const struct fold_subject *subject;
     struct fold_reveal_asked asked;
@@ -37,6 +38,7 @@ Test(reveal_subject, what_it_does_not_take_it_is_not_asked) {
       {&matvec,
        {FOLD_F32, fold_reveal_usual_problem(&matvec), TERMS, 0, 0},
        "trees are revealed of rows, not of matvec"},
+      {&squares, {FOLD_F32, FOLD_SUMSQ, TERMS, 0, 0}, "trees are revealed of rows, not of sumsq"},
       {&vector, {FOLD_F32, FOLD_ROWS_SUM, TERMS, 0, 4}, "adds sums one term of each rank: of 4 ranks, not 9"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
