@@ -12,6 +12,14 @@
 #define ABSENT "env -u FOLDPROOF_REQUIRE_GPUS CUDA_VISIBLE_DEVICES= $F "
 #define ABSENT_SELECT "--guest " ABSENT_GUEST " --fixtures 'normal/f32/sum/1*,normal/f64/sum/257x*'"
 
+/* A scan's maxima are correctly rounded, which its sums do not claim: not by the records of both either. */
+Test(command_verdicts, recheck_takes_no_claim_of_scanned_maxima_for_one_of_sums) {
+  SHELL(s);
+  shell_run(s, "$F verify --engine host -s scan/sequential -f 'normal/f32/scan*/3x31/*' --jsonl r -q && $F recheck r");
+  cr_expect(s->code == 0 && strstr(s->out, " 0 refuted") && strstr(s->out, " 0 contradictions"), "%s%s", s->out,
+            s->err);
+}
+
 Test(command_verdicts, a_result_of_another_dtype_than_its_terms_is_told_in_it) {
   SHELL(s);
   shell_run(

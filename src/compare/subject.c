@@ -10,8 +10,8 @@
 static const struct fold_guest_row somebodys;
 
 static bool is_extreme(const json_t *record) {
-  const char *op = fold_record_text(record, "op");
-  return strcmp(op, "max") == 0 || strcmp(op, "min") == 0;
+  const struct fold_problem *problem = fold_problem_find(fold_record_text(record, "op"));
+  return problem && (problem->op == FOLD_MAX || problem->op == FOLD_MIN);
 }
 
 static fold_status bad(const json_t *record, const char *key) {
