@@ -188,7 +188,8 @@ class Others(Case):
         self.assertIn("its results have shape (6,), and not (3, 2)", str(caught.exception))
 
     def test_signatures_say_whether_there_are_batches(self):
-        self.assert_held(judge(lambda A, B: np.einsum("bij,bjk->bik", A, B), "bij,bjk->bik", self.MATRICES))
+        own = lambda A, B: np.einsum("bij,bjk->bik", A, B)
+        self.assert_held(judge(own, "bij,bjk->bik", self.MATRICES, same_bits_as=lambda A, B: own(A, B)))
         seen = set()
         result = judge(lambda A, B: seen.add(A.ndim) or np.einsum("ij,jk->ik", A, B), "ij,jk->ik", self.MATRICES)
         self.assert_held(result)
