@@ -241,8 +241,8 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
                                 const struct fold_request *request, const struct window *out,
                                 const struct window *scratch, struct snapshot *snapshot, struct fold_traces *traces) {
   bool host = rig->ops->is_host;
+  /* unseen: 3 */
   struct fold_watched watched[FOLD_INPUTS + 2] = {
-      /* unseen: 3 */
       {.region = &rig->out.region, .first = out->at, .last = out->end},
       {.region = &rig->scratch.region, .first = scratch->at, .last = scratch->end}};
   const struct fold_watched *own_scratch = &watched[1];
