@@ -3,7 +3,7 @@ are axes of the results."""
 
 from __future__ import annotations
 
-from typing import Dict, List, NamedTuple, Optional
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 AXES = "bmnk"  # in the order of a call's extents and strides
 
@@ -45,6 +45,31 @@ _ALL = [
 ]
 BY_NAME = {problem.name: problem for problem in _ALL}
 BY_NUMBER = {problem.number: problem for problem in _ALL}
+
+
+def _extents(record: Dict[str, Any], axes: str) -> List[Tuple[str, int]]:
+    """Of the axes that the case has; a batch of one is none."""
+    sizes = dict(zip(AXES, record["shape"]))
+    return [(axis, sizes[axis]) for axis in axes if axis != "b" or sizes[axis] != 1]
+
+
+def shape_of(record: Dict[str, Any]) -> str:
+    """The shape of a record's case: "3 x 1000" for rows, "3 x 5 x 33" for m x n x k."""
+    if "shape" not in record:
+        return f"{record['rows']} x {record['cols']}"
+    axes = BY_NAME[record["op"]].results
+    return " x ".join(str(n) for _, n in _extents(record, axes if "k" in axes else axes + "k"))
+
+
+def result_of(record: Dict[str, Any], result: int) -> str:
+    """"row 3"; of results along several axes "result 7 (m 1, n 2)"."""
+    if "shape" not in record:
+        return f"row {result}"
+    places, rest = [], result
+    for axis, n in reversed(_extents(record, BY_NAME[record["op"]].results)):
+        places.append(f"{axis} {rest % n}")
+        rest //= n
+    return f"result {result} ({', '.join(reversed(places))})"
 
 
 def _renamed(signature: str) -> str:

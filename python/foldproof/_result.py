@@ -7,7 +7,7 @@ import struct
 from collections import Counter
 from typing import Any, Dict, List, Optional
 
-from . import _library
+from . import _library, _problem
 from ._replay import Code, call_of
 
 Record = Dict[str, Any]
@@ -233,7 +233,7 @@ class Result:
         if "data" not in asked:
             return call_of(self._fn, asked)
         asked.update(fixtures=None, data=asked["data"] if record["case"].startswith("data:") else record["case"][4:].rsplit("/", 3)[0])
-        return call_of(self._fn, asked, f"{record['rows']} x {record['cols']} {record['dtype']}, XXH3 {record['input_xxh3']}")
+        return call_of(self._fn, asked, f"{_problem.shape_of(record)} {record['dtype']}, XXH3 {record['input_xxh3']}")
 
     def _hint(self, record: Record) -> List[str]:
         """What a user may have meant who has a mean judged as a sum."""
@@ -244,7 +244,7 @@ class Result:
         return ["  it seems to be a mean, and was judged as a sum: say problem='rows'"] if means > 2 and 2 * means > len(wrong) else []
 
     def _describe(self, record: Record) -> str:
-        shape = f"{record['rows']} x {record['cols']} {record['dtype']}"
+        shape = f"{_problem.shape_of(record)} {record['dtype']}"
         seed = f", seed {record['seed']}" if "seed" in record else ""
         lines = self._broken() if record["verdict"] == "refuted" else []
         lines.append(f"{record['subject']}: {record['claim']} is {record['verdict']} on {record['case']} ({shape}{seed})")
@@ -254,7 +254,7 @@ class Result:
         if "got" in record:
             element = f", element {record['element']}" if "element" in record else ""
             got, want = (_number(record[key], record.get("result_dtype", record["dtype"])) for key in ("got", "want"))
-            lines.append(f"  row {record['row']}{element}: got {got}, want {want}")
+            lines.append(f"  {_problem.result_of(record, record['row'])}{element}: got {got}, want {want}")
         lines += self._also_refuted(record) if record["verdict"] == "refuted" else []
         lines += [f"  {line}" for line in self._refuted_unclaimed()]
         lines += self._hint(record)

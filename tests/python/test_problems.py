@@ -40,6 +40,16 @@ def rounded(x):
     return ((x.view("u4") + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view("f4") if x.dtype == np.float32 else x
 
 
+class Names(unittest.TestCase):
+    def test_a_shape_and_a_result_are_named_by_their_axes(self):
+        for op, shape, text, result, name in (("matmul", [1, 3, 5, 33], "3 x 5 x 33", 7, "result 7 (m 1, n 2)"),
+                                              ("matmul", [2, 3, 5, 33], "2 x 3 x 5 x 33", 22, "result 22 (b 1, m 1, n 2)"),
+                                              ("scan", [1, 3, 1, 7], "3 x 7", 10, "result 10 (m 1, k 3)"),
+                                              ("dot", None, "3 x 7", 2, "row 2")):
+            record = {"op": op, "rows": 3, "cols": 7, **({"shape": shape} if shape else {})}
+            self.assertEqual((_problem.shape_of(record), _problem.result_of(record, result)), (text, name))
+
+
 class Case(unittest.TestCase):
     def assert_held(self, result):
         self.assertEqual((result.counts["refuted"], result.counts["broken"]), (0, 0), result)
