@@ -85,20 +85,13 @@ static enum fold_telling ask_extremes(const struct fold_call *call) {
   return FOLD_IDLE;
 }
 
-/* The outermost axis along which there are several results. */
-static enum fold_axis axis_of(const struct fold_call *call) {
-  const struct fold_problem *problem = call->problem;
-  unsigned i = 0;
-  while (i + 1 < problem->n_axes[problem->inputs] && call->shape.at[problem->axes[problem->inputs][i]] == 1) i++;
-  return problem->axes[problem->inputs][i];
-}
-
-/* A scan is asked by its whole rows. Takes as many results at a time as have about FOLD_PANEL_TERMS terms: mostly the first are telling already. */
+/* A scan is asked by its whole rows. Takes as many results at a time as have about FOLD_PANEL_TERMS terms: mostly the
+ * first are telling already. */
 fold_status fold_panel_ask(const struct fold_call *asked, struct fold_arithmetic how, enum fold_telling *telling) {
   struct fold_call own = *asked;
   const struct fold_call *call = &own;
   if (own.problem->reach != FOLD_ALL) own.problem = fold_rows_problem(own.problem->op);
-  const enum fold_axis axis = axis_of(call);
+  const enum fold_axis axis = fold_batch_axis(call->problem, &call->shape);
   const size_t slices = call->shape.at[axis], results = fold_results(call->problem, &call->shape);
   const size_t width = slices ? results / slices : 0;
   const size_t most = FOLD_PANEL_TERMS / ((call->cols + 1) * (width + !width)) + 1;

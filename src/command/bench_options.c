@@ -124,7 +124,7 @@ static void check_kind(const struct bench_command *b, struct argp_state *state) 
   if (collective && (b->rows || b->cols)) argp_failure(state, 2, 0, "--rows and --cols are for --engine cuda and host");
   if (collective && b->problem->inputs > 1)
     argp_failure(state, 2, 0, "--problem %s is for --engine cuda and host", b->problem->name);
-  if (b->problem->has[b->problem->inputs] != 1u << FOLD_M)
+  if (!fold_results_are_rows(b->problem))
     argp_failure(state, 2, 0, "--problem %s is not timed: only what has one result a row is", b->problem->name);
   if (collective && b->options.iterations > 0 && b->options.iterations < LEAST_RUNS)
     argp_failure(state, 2, 0, "--iterations: at least %d of a collective, whose spreads are judged", LEAST_RUNS);

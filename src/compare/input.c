@@ -43,7 +43,7 @@ static bool read_size(const json_t *record, const char *key, size_t *size) {
 static bool read_shape(const json_t *record, struct fold_case *c) {
   const size_t results = c->rows;
   const json_t *shape = json_object_get(record, "shape");
-  if (c->problem->has[c->problem->inputs] == 1u << FOLD_M) return true;
+  if (fold_results_are_rows(c->problem)) return true;
   for (size_t a = 0, all = 1; a < FOLD_AXES; a++) {
     const json_int_t extent = json_integer_value(json_array_get(shape, a));
     if (!json_is_integer(json_array_get(shape, a)) || extent < 0) return false;

@@ -194,11 +194,8 @@ static struct foldproof_guest_call call_of(const struct fold_subject *subject, c
                                      .block = call->launch.block,
                                      .row_stride = fold_call_stride(call, FOLD_M),
                                      .col_stride = fold_call_stride(call, FOLD_K)};
-  for (unsigned axis = 0; axis < FOLD_AXES; axis++) {
-    unsigned has = 0;
-    for (unsigned k = 0; k < problem->inputs; k++) has |= problem->has[k];
-    its.extent[axis] = has >> axis & 1 ? call->shape.at[axis] : 1;
-  }
+  for (unsigned axis = 0; axis < FOLD_AXES; axis++)
+    its.extent[axis] = fold_extent(problem, &call->shape, (enum fold_axis)axis);
   for (unsigned k = 0; k < FOLD_OPERANDS; k++) {
     ptrdiff_t stride[FOLD_AXES] = {0};
     const unsigned operand = k < FOLD_INPUTS ? k : problem->inputs;

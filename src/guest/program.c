@@ -12,9 +12,9 @@
  *
  * `in` and `other` (of "dot") have rows x cols elements; `other` of "matvec" is a vector of cols. `out` gets `rows`. A
  * command that has {in} or {out} is instead started again for each run, with the files' names in their places (and
- * {other}, {problem}, {dtype}, {result},
- * {threads}); its exit code says whether it succeeded. Without {threads} it is run only with its own number of threads.
- * /bin/sh runs it. If it fails, the last line that it wrote to standard error is reported.
+ * {other}, {problem}, {dtype}, {result}, {threads}); its exit code says whether it succeeded. Without {threads} it is run
+ * only with its own number of threads. /bin/sh runs it. If it fails, the last line that it wrote to standard error is
+ * reported.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -228,9 +228,7 @@ static fold_status check_answer(const json_t *answer) {
 }
 
 static json_int_t extent(const struct fold_call *call, enum fold_axis axis) {
-  const struct fold_problem *problem = call->problem;
-  bool has = fold_has_axis(problem, problem->inputs, axis) || axis == FOLD_K;
-  return has ? (json_int_t)call->shape.at[axis] : 1;
+  return (json_int_t)fold_extent(call->problem, &call->shape, axis);
 }
 
 static fold_status ask_to_run(const struct run *r) {

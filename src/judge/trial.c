@@ -303,8 +303,7 @@ fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *ke
 }
 
 enum fold_axis fold_trial_batch_axis(const struct fold_trial *trial) {
-  const struct fold_problem *problem = trial->c->problem;
-  return fold_has_axis(problem, problem->inputs, FOLD_B) && trial->c->shape.b != 1 ? FOLD_B : FOLD_M;
+  return fold_batch_axis(trial->c->problem, &trial->c->shape);
 }
 
 size_t fold_trial_slices(const struct fold_trial *trial) { return trial->c->shape.at[fold_trial_batch_axis(trial)]; }

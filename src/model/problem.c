@@ -153,9 +153,19 @@ static size_t count(const struct fold_problem *problem, const struct fold_shape 
 
 bool fold_is_of_rows(const struct fold_problem *problem) {
   const unsigned row = 1u << FOLD_M | 1u << FOLD_K;
-  bool all = problem->has[problem->inputs] == 1u << FOLD_M;
+  bool all = fold_results_are_rows(problem);
   for (unsigned k = 0; k < problem->inputs; k++) all &= problem->has[k] == row;
   return all;
+}
+
+enum fold_axis fold_batch_axis(const struct fold_problem *problem, const struct fold_shape *shape) {
+  return fold_has_axis(problem, problem->inputs, FOLD_B) && shape->b != 1 ? FOLD_B : FOLD_M;
+}
+
+size_t fold_extent(const struct fold_problem *problem, const struct fold_shape *shape, enum fold_axis axis) {
+  bool has = false;
+  for (unsigned k = 0; k < problem->inputs; k++) has |= fold_has_axis(problem, k, axis);
+  return has ? shape->at[axis] : 1;
 }
 
 size_t fold_elements(const struct fold_problem *problem, const struct fold_shape *shape, unsigned input) {
@@ -212,7 +222,7 @@ const char *fold_result_name(const struct fold_problem *problem, const struct fo
   const unsigned results = problem->inputs;
   const struct fold_shape at = fold_coordinates(problem, shape, results, result);
   size_t n = (size_t)snprintf(text, 120, "row %zu", result);
-  if (problem->has[results] == 1u << FOLD_M) return text;
+  if (fold_results_are_rows(problem)) return text;
   n = (size_t)snprintf(text, 120, "result %zu", result);
   const char *before = " (";
   for (unsigned i = 0; i < problem->n_axes[results]; i++) {

@@ -66,6 +66,14 @@ static inline bool fold_has_axis(const struct fold_problem *problem, unsigned op
 }
 /* Whether each result has a row of every input to itself. */
 bool fold_is_of_rows(const struct fold_problem *problem);
+/* Whether there is one result a row; others have several axes, or other ones. */
+static inline bool fold_results_are_rows(const struct fold_problem *problem) {
+  return problem->has[problem->inputs] == 1u << FOLD_M;
+}
+/* The axis that cuts a batch: batches where there are several, else m. */
+enum fold_axis fold_batch_axis(const struct fold_problem *problem, const struct fold_shape *shape);
+/* The extent of an axis: 1 where the problem lacks it. */
+size_t fold_extent(const struct fold_problem *problem, const struct fold_shape *shape, enum fold_axis axis);
 /* How many elements an input has, and how many results there are. */
 size_t fold_elements(const struct fold_problem *problem, const struct fold_shape *shape, unsigned input);
 size_t fold_results(const struct fold_problem *problem, const struct fold_shape *shape);

@@ -149,7 +149,7 @@ static void set_input(json_t *line, const struct fold_judgement *j) {
   if (j->subject->unknown) json_object_set_new(line, "problem", json_string("rows"));
   json_object_set_new(line, "rows", json_integer((json_int_t)fold_case_results(c)));
   json_object_set_new(line, "cols", json_integer((json_int_t)c->cols));
-  if (c->problem->has[c->problem->inputs] != 1u << FOLD_M)
+  if (!fold_results_are_rows(c->problem))
     json_object_set_new(line, "shape",
                         json_pack("[I,I,I,I]", (json_int_t)c->shape.b, (json_int_t)c->shape.m, (json_int_t)c->shape.n,
                                   (json_int_t)c->shape.k));

@@ -66,14 +66,17 @@ static fold_status room_for_scratch(struct fold_rig *rig, size_t need) {
   return fold_room_open(rig->ops, bytes, false, &rig->scratch);
 }
 
+static size_t terms_of(const struct fold_call *call) {
+  return fold_results(call->problem, &call->shape) * call->shape.k;
+}
+
 /* Prepares the scratch: its head is zero, the rest poison. w->at == w->end where the subject asks for none. */
 static fold_status lay_scratch(struct fold_rig *rig, const struct fold_subject *subject,
                                const struct fold_request *request, struct fold_call *call, struct window *w,
                                struct layout *layout) {
   *w = (struct window){0};
   if (!subject->scratch) return fold_ok();
-  fold_watch_begin(fold_results(call->problem, &call->shape) *
-                   call->shape.k); /* it is the subject's code too, and may hang */
+  fold_watch_begin(terms_of(call)); /* it is the subject's code too, and may hang */
   size_t need = subject->scratch(subject, call);
   fold_watch_end();
   if (need == 0) return fold_ok();
@@ -262,7 +265,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
              is_alone = is_guest && call->launch.threads == 1 && take_one_processor(&processors);
   fold_run_threads = is_guest ? call->launch.threads : 0;
   fold_run_of_guest = is_guest;
-  fold_watch_begin(fold_results(call->problem, &call->shape) * call->shape.k);
+  fold_watch_begin(terms_of(call));
   char left[80] = ""; /* unseen: 81 */
   if (rig->ops->keep) rig->ops->keep();
   if (call->poison) fold_stack_poison(*call->poison);
