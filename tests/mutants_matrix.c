@@ -69,8 +69,8 @@ static fold_status run_writes_vector(const struct fold_subject *subject, const s
   return matrix(call, call->cols, 0, 0);
 }
 
-/* Takes the vector as contiguous, and the matrix as it lies. */
-static fold_status run_vector_without_stride(const struct fold_subject *subject, const struct fold_call *call) {
+/* Takes the second input, a vector or a matrix, as contiguous, and the first as it lies. */
+static fold_status run_second_input_without_stride(const struct fold_subject *subject, const struct fold_call *call) {
   struct fold_call own = *call;
   memset(own.stride[1], 0, sizeof own.stride[1]);
   return fold_host_ordered(subject, &own);
@@ -136,11 +136,6 @@ FAULT(order_by_place, e->backwards = e->j == 5)
 FAULT(narrow_factors, e->narrow = true)
 FAULT(wrong_in_one_row, if (e->i == 16) e->k -= e->k > 0)
 
-/* The second matrix as contiguous, and the first as it lies. */
-static fold_status run_second_without_stride(const struct fold_subject *subject, const struct fold_call *call) {
-  return run_vector_without_stride(subject, call);
-}
-
 #define OF_PRODUCT(id, function, broken, maybe, cases, text)                                          \
   {                                                                                                   \
     .subject = {BASE(id, text, F32, MATMUL, function), .order = "dot/sequential", .claims = ORDERED}, \
@@ -160,7 +155,7 @@ static const struct fold_mutant matrix_products[] = {
     OF_MATRIX("matvec_kept_by_matrix", run_kept_by_matrix, C(RUN_TO_RUN), REPEATS, "normal/f32/matvec/5x257/*",
               "keeps results by what the matrix holds"),
     {.subject = {BASE("matvec_vector_without_stride", "takes the vector as contiguous", F32, MATVEC,
-                      run_vector_without_stride),
+                      run_second_input_without_stride),
                  .order = "dot/sequential", .strides = true, .claims = ORDERED | C(STRIDE_INVARIANT)},
      .breaks = C(STRIDE_INVARIANT),
      .fixtures = "normal/f32/matvec/5x33/*"},
@@ -187,7 +182,7 @@ static const struct fold_mutant matrix_products[] = {
     OF_PRODUCT("matmul_wrong_in_one_row", run_wrong_in_one_row, C(BOUNDED) | C(REPLAYS) | C(BATCH_INVARIANT), 0,
                "normal/f32/matmul/17x16x40/*", "loses a term in row 16"),
     {.subject = {BASE("matmul_second_without_stride", "takes the second matrix as contiguous", F32, MATMUL,
-                      run_second_without_stride),
+                      run_second_input_without_stride),
                  .order = "dot/sequential", .strides = true, .claims = ORDERED | C(STRIDE_INVARIANT)},
      .breaks = C(STRIDE_INVARIANT),
      .fixtures = "normal/f32/matmul/7x9x33/*"},

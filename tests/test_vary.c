@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/bits.h"
-#include "fixtures/generator.h"
 #include "openmp_keeps.h"
 #include "tally.h"
 #include "varied.h"
@@ -115,17 +114,11 @@ static fold_status count(const struct fold_subject *subject, const struct fold_c
    FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS) | FOLD_CLAIM(FOLD_LEAVES_NO_TRACE))
 
 static struct tally judge(enum fault which, uint64_t claims, size_t cols, uint64_t seed) {
-  static char name[] = "integers";
   struct fold_subject subject = {
       .name = "counts", .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM, .claims = claims, .run = count};
   struct fold_registry registry = {&subject, 1};
-  struct fold_case c = {.name = name,
-                        .file = name,
-                        .dtype = FOLD_F32,
-                        .problem = fold_rows_problem(FOLD_SUM),
-                        .rows = rows,
-                        .cols = cols};
-  c.source = (struct fold_source){fold_generator_find("integers"), FOLD_F32, seed, cols, 0};
+  struct fold_case c = tally_integers(rows, cols);
+  c.source.seed = seed;
   struct fold_cases cases = {&c, 1, 1};
   struct tally t;
   fault = which;
