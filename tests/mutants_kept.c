@@ -172,9 +172,9 @@ static fold_status mutant_stack_unset(const struct fold_subject *subject, const 
 
 /* A partial that nobody set, in memory that others had before. */
 fold_status mutant_freed_memory(const struct fold_subject *subject, const struct fold_call *call) {
-  enum { AT = 1500, N = 1 << 20 }; /* so much comes from the kernel, and is zero at first */
+  enum { N = 1 << 20, AT = N / 2 };
   (void)subject;
-  mallopt(M_MMAP_THRESHOLD, N / 2); /* also where a library has given back more than that, which raises the limit */
+  malloc_trim(0); /* so this page comes from the kernel, and is zero at first */
   unsigned char *volatile memory = malloc(N);
   if (!memory) abort();
   bool set = memory[AT] != 0;
