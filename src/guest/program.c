@@ -170,7 +170,7 @@ static fold_status read_again(const char *path, const struct fold_call *call, un
 /* Copies changes of the file to the input that it stands for, so that keeps_input sees them. If the file does not hold
  * such an array any more, all bytes are changed. */
 static fold_status bring_back(const char *path, const struct fold_call *call, unsigned k) {
-  const size_t n = fold_elements(call->problem, &call->shape, k) * fold_dtype_size(call->dtype);
+  const size_t n = fold_elements(call->problem, &call->shape, k) * fold_input_size(call->problem, call->dtype, k);
   unsigned char *to = (unsigned char *)(uintptr_t)call->in[k], *now = malloc(n + 1);
   bool there;
   if (now == NULL) return fold_no_memory("for a program's input");

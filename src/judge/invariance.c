@@ -122,14 +122,15 @@ static const struct permutation permutations[] = {
 static void permute(const struct fold_trial *trial, unsigned k, const void *from, void *input, const void *context) {
   const struct fold_case *c = trial->c;
   const struct permutation *p = context;
+  const enum fold_dtype dtype = fold_input_dtype(c->problem, c->dtype, k);
   ptrdiff_t stride[FOLD_AXES];
   (void)from;
   fold_contiguous(c->problem, &c->shape, k, stride);
   const size_t step = (size_t)stride[FOLD_K], block = step * c->shape.k, n = fold_case_elements(c, k);
   for (size_t first = 0; block > 0 && first < n; first += block)
     for (size_t i = 0; i < step; i++) {
-      void *at = (unsigned char *)input + (first + i) * fold_dtype_size(c->dtype);
-      p->apply(&(struct line){c->dtype, at, step, c->shape.k});
+      void *at = (unsigned char *)input + (first + i) * fold_dtype_size(dtype);
+      p->apply(&(struct line){dtype, at, step, c->shape.k});
     }
 }
 

@@ -46,18 +46,19 @@ fold_status fold_laid_open(const struct fold_trial *trial, const struct fold_lai
 static void lay_input(const struct fold_trial *trial, const struct fold_laid *s, fold_beyond *more, unsigned k,
                       struct fold_rig *rig) {
   const struct fold_case *c = trial->c;
+  const enum fold_dtype dtype = fold_input_dtype(c->problem, c->dtype, k);
   const unsigned char *from = fold_rig_input_at(trial->rig, k);
   unsigned char *to = fold_rig_input_at(rig, k);
   ptrdiff_t stride[FOLD_AXES];
   fold_contiguous(c->problem, &c->shape, k, stride);
-  for (size_t i = 0; i < rig->in[k].n; i++) fold_bits_store(c->dtype, to, i, fold_format_of(c->dtype).nan);
+  for (size_t i = 0; i < rig->in[k].n; i++) fold_bits_store(dtype, to, i, fold_format_of(dtype).nan);
   for (size_t e = 0; e < fold_elements(c->problem, &s->shape, k); e++) {
     struct fold_shape at = fold_coordinates(c->problem, &s->shape, k, e);
     const size_t place = (size_t)fold_place(c->problem, k, s->stride[k], &at);
     if (s->repeats) at.at[fold_trial_batch_axis(trial)] = 0;
     if (s->by) at.at[s->moved] = (at.at[s->moved] + s->by) % c->shape.at[s->moved];
     const size_t own = (size_t)fold_place(c->problem, k, stride, &at);
-    fold_bits_store(c->dtype, to, place, at.k < c->cols ? fold_bits_load(c->dtype, from, own) : more(c, k));
+    fold_bits_store(dtype, to, place, at.k < c->cols ? fold_bits_load(dtype, from, own) : more(c, k));
   }
 }
 

@@ -44,14 +44,13 @@ static struct both weigh_row(const struct fold_trial *trial, struct fold_truths 
 /* The same of a part of the input, which is a row of its own. */
 static struct both weigh_part(const struct fold_trial *trial, struct fold_part part, const struct fold_finding *f) {
   const struct fold_request where = fold_trial_part(trial, part.row, 1, part.first, part.n);
-  const size_t size = fold_dtype_size(trial->c->dtype);
   struct fold_case c = *trial->c;
   struct fold_truths truths;
   c.rows = 1;
   c.cols = part.n;
   if (fold_truths_open(&truths, &c, NULL).code != FOLD_OK) return (struct both){0};
   for (unsigned k = 0; k < c.problem->inputs; k++)
-    truths.in[k] = (const unsigned char *)trial->truths->in[k] + where.first[k] * size;
+    truths.in[k] = (const unsigned char *)trial->truths->in[k] + where.first[k] * trial->rig->in[k].size;
   const struct both both = weigh_row(trial, &truths, 0, f);
   fold_truths_close(&truths);
   return both;

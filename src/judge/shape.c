@@ -56,9 +56,10 @@ static uint64_t zero(const struct fold_case *c, unsigned k) { return (void)c, (v
 
 /* Sets the last elements of each input to zero. */
 static fold_status append_zeros(struct fold_rig *rig, size_t zeros) {
-  const size_t size = fold_dtype_size(rig->dtype);
-  for (unsigned k = 0; k < rig->inputs; k++)
-    memset((unsigned char *)fold_rig_input_at(rig, k) + (rig->in[k].n - zeros) * size, 0, zeros * size);
+  for (unsigned k = 0; k < rig->inputs; k++) {
+    const struct fold_rig_input *in = &rig->in[k];
+    memset((unsigned char *)fold_rig_input_at(rig, k) + (in->n - zeros) * in->size, 0, zeros * in->size);
+  }
   return fold_rig_load(rig);
 }
 

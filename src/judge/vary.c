@@ -58,7 +58,7 @@ fold_status fold_trial_flip(struct fold_trial *trial, bool to_second) {
 /* The inputs of a rig, one behind the other. */
 static void copy_inputs(const struct fold_trial *trial, unsigned char *copy, bool back) {
   for (unsigned k = 0; k < trial->rig->inputs; k++) {
-    const size_t nbytes = fold_case_elements(trial->c, k) * fold_dtype_size(trial->c->dtype);
+    const size_t nbytes = fold_case_bytes(trial->c, k);
     memcpy(back ? fold_rig_input_at(trial->rig, k) : copy, back ? copy : fold_rig_input_at(trial->rig, k), nbytes);
     copy += nbytes;
   }
@@ -69,7 +69,7 @@ static fold_status edit_input(struct fold_trial *trial, const struct fold_edit *
   if (edit->second) FOLD_TRY(fold_trial_flip(trial, true));
   for (unsigned k = 0; k < rig->inputs && edit->apply; k++) {
     edit->apply(trial, k, saved, fold_rig_input_at(rig, k), edit->context);
-    saved += fold_case_elements(trial->c, k) * fold_dtype_size(trial->c->dtype);
+    saved += fold_case_bytes(trial->c, k);
   }
   if (edit->apply) FOLD_TRY(fold_rig_load(rig));
   return fold_rig_move_apart(rig, edit->shift, edit->other_shift);
@@ -86,7 +86,7 @@ static fold_status put_back(struct fold_trial *trial, const struct fold_edit *ed
 
 fold_status fold_trial_run_edited(struct fold_trial *trial, const struct fold_edit *edit,
                                   const struct fold_request *request, void *results) {
-  const size_t nbytes = fold_case_all_elements(trial->c) * fold_dtype_size(trial->c->dtype);
+  const size_t nbytes = fold_case_all_bytes(trial->c);
   unsigned char *saved = edit->apply ? malloc(nbytes + 1) : NULL;
   if (edit->apply && saved == NULL) return fold_no_memory("for %zu bytes of input", nbytes);
   if (saved) copy_inputs(trial, saved, false);

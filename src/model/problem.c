@@ -269,7 +269,7 @@ struct fold_call fold_call_part(const struct fold_call *call, const struct fold_
     ptrdiff_t *stride = some.stride[k];
     fold_call_strides(call, k, stride);
     some.in[k] = (const unsigned char *)call->in[k] +
-                 fold_place(problem, k, stride, &part->first) * (ptrdiff_t)fold_dtype_size(call->dtype);
+                 fold_place(problem, k, stride, &part->first) * (ptrdiff_t)fold_input_size(problem, call->dtype, k);
   }
   return some;
 }

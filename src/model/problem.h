@@ -77,6 +77,15 @@ size_t fold_extent(const struct fold_problem *problem, const struct fold_shape *
 /* How many elements an input has, and how many results there are. */
 size_t fold_elements(const struct fold_problem *problem, const struct fold_shape *shape, unsigned input);
 size_t fold_results(const struct fold_problem *problem, const struct fold_shape *shape);
+/* The dtype of an input's elements in a call of `dtype`, and their size. */
+static inline enum fold_dtype fold_input_dtype(const struct fold_problem *problem, enum fold_dtype dtype,
+                                               unsigned input) {
+  (void)problem, (void)input;
+  return dtype;
+}
+static inline size_t fold_input_size(const struct fold_problem *problem, enum fold_dtype dtype, unsigned input) {
+  return fold_dtype_size(fold_input_dtype(problem, dtype, input));
+}
 /* The strides of an operand whose elements lie side by side. */
 void fold_contiguous(const struct fold_problem *problem, const struct fold_shape *shape, unsigned operand,
                      ptrdiff_t stride[FOLD_AXES]);

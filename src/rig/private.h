@@ -6,15 +6,13 @@
 
 #include "rig/rig.h"
 
-static inline size_t fold_rig_element(const struct fold_rig *rig) { return fold_dtype_size(rig->dtype); }
-
 /* Makes room for results of so many bytes each, where there is none. */
 fold_status fold_rig_open_output(struct fold_rig *rig, size_t size);
 
 /* Where an input starts and ends, in bytes from the start of its room. */
 size_t fold_rig_place(const struct fold_rig *rig, const struct fold_rig_input *in);
 static inline size_t fold_rig_end(const struct fold_rig *rig, const struct fold_rig_input *in) {
-  return fold_rig_place(rig, in) + in->n * fold_rig_element(rig);
+  return fold_rig_place(rig, in) + in->n * in->size;
 }
 /* Sends the host's copies to a device, if they have changed. */
 fold_status fold_rig_send(struct fold_rig *rig);

@@ -12,8 +12,8 @@ enum { ZONE_BYTE = 0xff, READ_PART = 1 << 22 };
 
 size_t fold_rig_place(const struct fold_rig *rig, const struct fold_rig_input *in) {
   if (rig->placement == FOLD_AT_START) return 0;
-  if (rig->placement == FOLD_AT_END) return in->room.bytes - in->n * fold_rig_element(rig);
-  return (size_t)((ptrdiff_t)FOLD_RIG_GUARD + in->shift * (ptrdiff_t)fold_rig_element(rig));
+  if (rig->placement == FOLD_AT_END) return in->room.bytes - in->n * in->size;
+  return (size_t)((ptrdiff_t)FOLD_RIG_GUARD + in->shift * (ptrdiff_t)in->size);
 }
 
 static unsigned char *mirrored(const struct fold_rig *rig, const struct fold_rig_input *in) {
@@ -51,7 +51,7 @@ static fold_status open_input(struct fold_rig *rig, struct fold_rig_input *in) {
   if (in->n > (SIZE_MAX - 2 * FOLD_RIG_GUARD) / 8) /* unseen: 3 | >= | 9 */
     return fold_no_memory("for %zu elements", in->n);
   /* unseen: 3 */
-  FOLD_TRY(fold_room_open(rig->ops, in->n * fold_rig_element(rig) + 2 * FOLD_RIG_GUARD, true, &in->room));
+  FOLD_TRY(fold_room_open(rig->ops, in->n * in->size + 2 * FOLD_RIG_GUARD, true, &in->room));
   in->mirror = in->room.region.own;
   return rig->ops->is_host ? fold_ok() : fold_engine_of(FOLD_HOST)->alloc(in->room.bytes, (void **)&in->mirror);
 }
@@ -91,9 +91,10 @@ fold_status fold_rig_open(struct fold_rig *rig, enum fold_engine engine, const s
   fold_status status = fold_ok();
   for (unsigned k = 0; k < inputs && status.code == FOLD_OK; k++) {
     rig->in[k].n = n[k];
+    rig->in[k].size = fold_input_size(problem, dtype, k);
     status = open_input(rig, &rig->in[k]);
   }
-  if (status.code == FOLD_OK) status = fold_rig_open_output(rig, fold_rig_element(rig));
+  if (status.code == FOLD_OK) status = fold_rig_open_output(rig, fold_dtype_size(dtype));
   if (status.code != FOLD_OK) fold_rig_close(rig);
   return status;
 }
@@ -122,7 +123,7 @@ fold_status fold_rig_move_apart(struct fold_rig *rig, ptrdiff_t shift, ptrdiff_t
     if (to == in->shift) continue;
     const unsigned char *from = mirrored(rig, in);
     in->shift = to;
-    memmove(mirrored(rig, in), from, in->n * fold_rig_element(rig));
+    memmove(mirrored(rig, in), from, in->n * in->size);
     moved = true;
   }
   fold_status status = moved ? fold_rig_load(rig) : fold_ok();
@@ -139,7 +140,7 @@ void fold_rig_lay(struct fold_rig *rig, enum fold_placement placement) {
   for (unsigned k = 0; k < rig->inputs; k++) from[k] = mirrored(rig, &rig->in[k]);
   rig->placement = placement;
   for (unsigned k = 0; k < rig->inputs; k++) {
-    memmove(mirrored(rig, &rig->in[k]), from[k], rig->in[k].n * fold_rig_element(rig));
+    memmove(mirrored(rig, &rig->in[k]), from[k], rig->in[k].n * rig->in[k].size);
     lay_zones(rig, &rig->in[k]);
   }
 }
@@ -147,12 +148,12 @@ void fold_rig_lay(struct fold_rig *rig, enum fold_placement placement) {
 fold_status fold_rig_poke(struct fold_rig *rig, size_t at, uint64_t bits, uint64_t *former) {
   struct fold_rig_input *in = rig->in;
   for (; at >= in->n && in + 1 < rig->in + rig->inputs; in++) at -= in->n;
-  size_t size = fold_rig_element(rig), place = fold_rig_place(rig, in) + at * size;
+  size_t place = fold_rig_place(rig, in) + at * in->size;
   *former = fold_bits_load(rig->dtype, mirrored(rig, in), at);
   fold_bits_store(rig->dtype, mirrored(rig, in), at, bits);
   rig->hashed = rig->spread.current = rig->sure = false;
   if (rig->ops->is_host || rig->stale) return fold_ok();
-  return rig->ops->write(in->room.at + place, in->mirror + place, size);
+  return rig->ops->write(in->room.at + place, in->mirror + place, in->size);
 }
 
 /* `from`: where the zone of input k begins in the room. */
@@ -193,7 +194,7 @@ fold_status fold_rig_look_at_zones(struct fold_rig *rig, const struct fold_rig_z
 uint64_t fold_rig_hash_host(const struct fold_rig *rig) {
   uint64_t hash = 0;
   for (unsigned k = 0; k < rig->inputs; k++)
-    hash = XXH3_64bits_withSeed(mirrored(rig, &rig->in[k]), rig->in[k].n * fold_rig_element(rig), hash);
+    hash = XXH3_64bits_withSeed(mirrored(rig, &rig->in[k]), rig->in[k].n * rig->in[k].size, hash);
   return hash;
 }
 
@@ -227,7 +228,7 @@ static fold_status hash_device(const struct fold_rig *rig, const unsigned char *
 /* Keeps a copy of the hashed input on the device, if there is room. */
 static fold_status keep_known(struct fold_rig *rig, struct fold_rig_input *in, const unsigned char *input,
                               uint64_t hash) {
-  size_t nbytes = in->n * fold_rig_element(rig);
+  size_t nbytes = in->n * in->size;
   if (!in->known && rig->ops->alloc(nbytes, &in->known).code != FOLD_OK) return fold_ok();
   in->known_hash = hash;
   return rig->ops->copy(in->known, input, nbytes);
@@ -236,7 +237,7 @@ static fold_status keep_known(struct fold_rig *rig, struct fold_rig_input *in, c
 /* Hashes a device's input; the seed is the hash of the input before it. The known hash still holds if this input and
  * all before it are unchanged. */
 static fold_status hash_input(struct fold_rig *rig, struct fold_rig_input *in, bool *as_before, uint64_t *hash) {
-  size_t nbytes = in->n * fold_rig_element(rig);
+  size_t nbytes = in->n * in->size;
   const unsigned char *input = in->room.at + fold_rig_place(rig, in);
   bool same = false;
   if (in->known && *as_before) FOLD_TRY(rig->ops->same(input, in->known, nbytes, &same));

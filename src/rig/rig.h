@@ -40,7 +40,7 @@ struct fold_rig_spread {
 
 /* One input: zone | elements | zone. */
 struct fold_rig_input {
-  size_t n; /* elements */
+  size_t n, size; /* elements, and bytes of each */
   struct fold_room room;
   unsigned char *mirror; /* the host's copy; where the engine is the host, a writable view of the room */
   ptrdiff_t shift;       /* in elements from the aligned place */

@@ -312,7 +312,7 @@ static void look_at_input(struct fold_rig *rig, struct fold_traces *traces) {
 /* Where a run's part of input k begins. */
 static const void *part_of(const struct fold_rig *rig, const struct fold_request *request, unsigned k) {
   if (k >= rig->inputs) return NULL;
-  return rig->in[k].room.at + fold_rig_place(rig, &rig->in[k]) + request->first[k] * fold_rig_element(rig);
+  return rig->in[k].room.at + fold_rig_place(rig, &rig->in[k]) + request->first[k] * rig->in[k].size;
 }
 
 /* A caller may pass one array as both factors. Factors that hold the same bits are passed so if they are longer than this; shorter ones
@@ -322,7 +322,7 @@ enum { LONGEST_APART = 1000 };
 static bool are_one_array(const struct fold_rig *rig, const struct fold_request *request) {
   const size_t n = rig->in[0].n;
   return !request->comm && rig->inputs == 2 && rig->in[1].n == n && n > LONGEST_APART &&
-         memcmp(fold_rig_input_at(rig, 0), fold_rig_input_at(rig, 1), n * fold_dtype_size(rig->dtype)) == 0;
+         memcmp(fold_rig_input_at(rig, 0), fold_rig_input_at(rig, 1), n * rig->in[0].size) == 0;
 }
 
 static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *subject,
