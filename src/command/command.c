@@ -155,9 +155,7 @@ static void on_late(int number) {
 
 static void end_later(void) {
   const struct itimerval at = {.it_value = {.tv_usec = (suseconds_t)(1e6 * patience)}};
-  if (patience <= 0) return;
-  signal(SIGALRM, on_late);
-  setitimer(ITIMER_REAL, &at, NULL);
+  if (patience > 0) setitimer(ITIMER_REAL, &at, NULL);
 }
 
 /* The first signal asks the program to stop; a later one ends it at once. One that comes together with the first does
@@ -187,6 +185,7 @@ const volatile int *fold_watch_interrupt(void) {
 
 void fold_end_in_time(void) {
   patience = 0.7;
+  signal(SIGALRM, on_late);         /* not later: within a run it would be undone as the subject's change */
   setvbuf(stdout, NULL, _IOLBF, 0); /* what is printed then is not lost */
 }
 
