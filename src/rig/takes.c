@@ -3,15 +3,19 @@
 
 #include "base/bits.h"
 
-/* Whether the request's terms have one of this class or a later one: FOLD_INFINITE, FOLD_NAN. */
+/* Whether the request's terms have one of this class or a later one: FOLD_INFINITE, FOLD_NAN. What lies between them is no term. */
 static bool has(const struct fold_rig *rig, const struct fold_request *request, enum fold_class class) {
   for (unsigned k = 0; k < rig->inputs; k++) {
     const void *input = fold_rig_input_at(rig, k);
-    const bool whole = request->stride[k][FOLD_K];
-    const size_t first = whole ? 0 : request->first[k],
-                 end = whole ? rig->in[k].n : first + fold_elements(rig->problem, &request->shape, k);
-    for (size_t i = first; i < end; i++)
-      if (fold_bits_class(rig->dtype, fold_bits_load(rig->dtype, input, i)) >= class) return true;
+    const size_t n = fold_elements(rig->problem, &request->shape, k);
+    for (size_t i = 0; i < n; i++) {
+      size_t at = i;
+      if (request->stride[k][FOLD_K]) {
+        const struct fold_shape element = fold_coordinates(rig->problem, &request->shape, k, i);
+        at = (size_t)fold_place(rig->problem, k, request->stride[k], &element);
+      }
+      if (fold_bits_class(rig->dtype, fold_bits_load(rig->dtype, input, request->first[k] + at)) >= class) return true;
+    }
   }
   return false;
 }
