@@ -192,6 +192,13 @@ void fold_judge_padding_invariant(struct fold_trial *trial, struct fold_finding 
 
 /* ---- stride_invariant ---- */
 
+/* A subject may take some strides and not others: if it takes any, the others are left out; else the claim is skipped, with the reason. */
+static bool takes_no_such(fold_status status, struct fold_finding *finding) {
+  const bool no = status.code == FOLD_UNSUPPORTED && !fold_is_left_out(status.text);
+  if (no) fold_find_failed(finding, status);
+  return no;
+}
+
 static bool judge_layout(struct fold_trial *trial, struct fold_finding *finding, size_t i, const void *context) {
   const struct fold_case *c = trial->c;
   const struct fold_shape shape = fold_trial_shape(trial, rows_of(trial, 3 * c->cols + 1), c->cols);
@@ -201,6 +208,7 @@ static bool judge_layout(struct fold_trial *trial, struct fold_finding *finding,
   char what[120]; /* unseen: 121 | 119 */
   snprintf(what, sizeof what, "different bits with rows %zu elements apart and terms %zu", row, col);
   const fold_status status = fold_laid_run(trial, &s, zero, true, trial->other);
+  if (takes_no_such(status, finding)) return true;
   if (compare(trial, status, trial->other, trial->got, results, what, finding)) return true;
   show_gross(trial, results, finding);
   const struct fold_order_side plain = {.rows = c->rows, .row = finding->row, .at = "contiguous"};
@@ -222,7 +230,8 @@ static bool judge_broadcast(struct fold_trial *trial, size_t rows, struct fold_f
   fold_status status = want ? fold_ok() : fold_no_memory("for %zu results", results);
   if (status.code == FOLD_OK) status = fold_laid_run(trial, &copies, zero, false, want);
   if (status.code == FOLD_OK) status = fold_laid_run(trial, &one, zero, true, trial->other);
-  const bool same = compare(trial, status, trial->other, want, results,
+  const bool same = takes_no_such(status, finding) ||
+                    compare(trial, status, trial->other, want, results,
                             "different bits with rows 0 elements apart, all of them one row of memory", finding);
   free(want);
   if (!same) trial->part = (struct fold_part){0, 0, cols};
@@ -243,5 +252,5 @@ void fold_judge_stride_invariant(struct fold_trial *trial, struct fold_finding *
   const size_t rows = rows_of(trial, 3 * trial->c->cols + 1);
   if (!fold_judge_each(trial, finding, sizeof layouts / sizeof *layouts, judge_layout, layouts)) return;
   if (rows > 1 && !judge_broadcast(trial, rows, finding)) return;
-  fold_find_held(finding);
+  if (finding->comparisons || !finding->reason[0]) fold_find_held(finding);
 }
