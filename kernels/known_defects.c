@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/collective/comm.h"
+#include "kernels/host/blas.h"
 #include "model/subject.h"
 
 #ifdef FOLD_HAVE_CUDA
@@ -57,6 +58,10 @@ void fold_peer_version(const struct fold_subject *subject, char text[64]) {
   text[0] = '\0';
   if (!subject->peer) return;
   if (engine) engine->version(text);
+  if (strncmp(subject->name, "blas/", 5) == 0) {
+    fold_host_blas_version(text);
+    return;
+  }
 #ifdef FOLD_HAVE_CUDA
   int cccl = fold_peer_cccl_version();
 #ifdef FOLD_HAVE_CUBLAS

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/collective/collective.h"
+#include "kernels/host/blas.h"
 #include "kernels/host/host.h"
 #include "model/subject.h"
 
@@ -68,6 +69,13 @@
     .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_DTYPE, .ops = PRODUCTS, .order = id, \
     .method = FOLD_PLAIN, .claims = REPLAYED | FOLD_CLAIM(FOLD_STRIDE_INVARIANT), .strides = true,     \
     .run = fold_host_ordered                                                                           \
+  }
+
+/* Its documentation says neither an order nor that bits repeat, and nothing of NaN and infinities. */
+#define HOST_BLAS(id, problem, function, text)                                                                    \
+  {                                                                                                               \
+    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = WIDE, .ops = 1u << (problem), .method = FOLD_PLAIN, \
+    .claims = WELL_BEHAVED, .strides = true, .finite = true, .run = function, .peer = true                        \
   }
 
 /* The CUDA subjects. `@plain` is the first rung of a ladder: the same order, without the tuning. */
@@ -210,6 +218,19 @@ static const struct fold_subject table[] = {
      .claims = ROUNDED_ONCE | FOLD_CLAIM(FOLD_STRIDE_INVARIANT),
      .strides = true,
      .run = fold_host_dot_exact},
+    {.name = "matmul/blocked",
+     .engine = FOLD_HOST,
+     .about = "products of matrices by tiles of m, n and k, in dot/sequential's order",
+     .dtypes = ANY_DTYPE,
+     .ops = 1u << FOLD_MATMUL,
+     .order = "dot/sequential",
+     .method = FOLD_PLAIN,
+     .claims = REPLAYED | FOLD_CLAIM(FOLD_STRIDE_INVARIANT),
+     .strides = true,
+     .run = fold_host_blocked},
+    HOST_BLAS("blas/gemm", FOLD_MATMUL, fold_host_blas_gemm, "BLAS's products of matrices"),
+    HOST_BLAS("blas/gemv", FOLD_MATVEC, fold_host_blas_gemv, "BLAS's products of a matrix and a vector"),
+    HOST_BLAS("blas/dot", FOLD_DOT, fold_host_blas_dot, "BLAS's dot products"),
     {.name = "scan/sequential",
      .engine = FOLD_HOST,
      .about = "scans, one running sum a row",

@@ -347,6 +347,36 @@ Test(host, exact_dot_products_are_of_each_row) {
   }
 }
 
+/* The bits of dot/sequential, on both sides of a tile's borders, of matrices as they lie and transposed, on any number of threads. */
+Test(host, a_product_by_tiles_has_the_bits_of_one_by_terms) {
+  enum { MOST = 3 * 70 * 131 };
+  static const struct fold_shape shapes[] = {{.at = {1, 1, 1, 1}},    {.at = {1, 16, 32, 64}},  {.at = {3, 17, 33, 65}},
+                                             {.at = {2, 15, 31, 63}}, {.at = {1, 40, 70, 131}}, {.at = {2, 3, 0, 5}},
+                                             {.at = {1, 3, 5, 0}}};
+  const struct fold_subject *blocked = host("matmul/blocked"), *plain = host("dot/sequential");
+  static uint64_t got[3 * 40 * 70], want[3 * 40 * 70];
+  for (int d = 0; d < FOLD_E4M3; d++) {
+    const size_t size = fold_dtype_size((enum fold_dtype)d);
+    void *in = sample_row(SAMPLE_KINDS - 1, (enum fold_dtype)d, 62, 2 * MOST);
+    for (size_t i = 0; i < 4 * sizeof shapes / sizeof *shapes; i++) {
+      const struct fold_shape s = shapes[i / 4];
+      struct fold_call call = {.dtype = (enum fold_dtype)d, .problem = fold_problem(FOLD_MATMUL), .shape = s};
+      call.in[0] = in, call.in[1] = (unsigned char *)in + MOST * size;
+      const ptrdiff_t leading = (ptrdiff_t)s.k + 2;
+      if (i & 1) memcpy(call.stride[1], (ptrdiff_t[]){leading * (ptrdiff_t)s.n, 0, leading, 1}, sizeof call.stride[1]);
+      call.launch.threads = i & 2 ? 1 : 3;
+      memset(got, GUARD, sizeof got), memset(want, GUARD, sizeof want);
+      call.out = want;
+      cr_assert_eq(plain->run(plain, &call).code, FOLD_OK);
+      call.out = got;
+      cr_assert_eq(blocked->run(blocked, &call).code, FOLD_OK);
+      cr_expect_eq(memcmp(got, want, sizeof got), 0, "%s, shape %zu, case %zu", fold_dtype_name((enum fold_dtype)d),
+                   i / 4, i % 4);
+    }
+    free(in);
+  }
+}
+
 Test(host, sums_only_means_no_other_operation) {
   static const char *const names[] = {"host/kahan", "host/neumaier", "host/float64", "host/exact"};
   float in[2] = {1, 2}, out = -7;
