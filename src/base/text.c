@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -153,4 +154,24 @@ void fold_put_shell_program(const char *name, FILE *out) {
     fputs(name, out);
   else
     fold_put_shell_word(name, out);
+}
+
+const char *fold_text_count(double value, char text[32]) {
+  if (isnan(value))
+    snprintf(text, 32, "-");
+  else
+    snprintf(text, 32, fabs(value) < 0x1p53 && value == floor(value) ? "%.0f" : "%.3g", value);
+  return text;
+}
+
+const char *fold_text_grouped(double value, char text[32]) {
+  char plain[32];
+  size_t n = strlen(fold_text_count(value, plain)), at = 0;
+  bool digits = strspn(plain, "0123456789") == n;
+  for (size_t k = 0; k < n; k++) {
+    if (digits && k > 0 && (n - k) % 3 == 0) text[at++] = ',';
+    text[at++] = plain[k];
+  }
+  text[at] = '\0';
+  return text;
 }

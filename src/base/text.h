@@ -39,4 +39,10 @@ void fold_put_shell_word(const char *text, FILE *out);
 /* The same for a program's name, without quotes where it needs none. */
 void fold_put_shell_program(const char *name, FILE *out);
 
+/* A whole number below 2^53 in full; any other with three digits. */
+const char *fold_text_count(double value, char text[32]);
+
+/* The same with thousands separators: "1,000,000". */
+const char *fold_text_grouped(double value, char text[32]);
+
 #endif

@@ -8,6 +8,8 @@
 
 #include <stdio.h>
 
+#include "base/text.h"
+
 /* Escapes text for HTML and XML, also within a quoted attribute. */
 void fold_put_html(FILE *out, const char *text);
 /* Escapes text for GitHub's Markdown, also within a table's cell. */
@@ -18,10 +20,5 @@ void fold_put_plain(FILE *out, const char *text);
 
 /* Three digits ("1.23", "12,300" whole, "1.20e9"), or "-" for NaN. */
 const char *fold_text_number(double value, char text[16]);
-/* A whole number below 2^53 in full; any other as fold_text_number writes it. */
-const char *fold_text_count(double value, char text[32]);
-
-/* The same with thousands separators: "1,000,000". */
-const char *fold_text_grouped(double value, char text[32]);
 
 #endif
