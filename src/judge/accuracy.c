@@ -262,20 +262,38 @@ static struct fold_weight weight_of_extreme(const struct fold_evidence *e, size_
   return (struct fold_weight){known, known && fold_bits_same(dtype, got, truth->rounded[dtype]), NAN};
 }
 
+/* Weighs a result by the bound that the subject's own sums have. */
+static bool weigh_own(const struct fold_evidence *e, struct fold_weighing *w, struct fold_finding *finding, size_t row,
+                      uint64_t got, fold_status *status) {
+  w->how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
+  w->order = product_order(e);
+  w->tree = e->subject->order ? fold_order_find(e->subject->order) : NULL;
+  *status = fold_evidence_height(e, &w->height);
+  return status->code != FOLD_OK || judge_result(e, w, finding, row, got, status);
+}
+
 struct fold_weight fold_weight_of(const struct fold_evidence *e, size_t row, uint64_t got) {
   const enum fold_op op = e->truths->c->problem->op;
   struct fold_finding finding = fold_finding_open(fold_case_results(e->truths->c));
   struct fold_weighing w;
+  fold_status status;
   if (op == FOLD_MAX || op == FOLD_MIN) return weight_of_extreme(e, row, got);
   fold_weighing_init(&w);
-  w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
-  w.order = product_order(e);
-  w.tree = e->subject->order ? fold_order_find(e->subject->order) : NULL;
-  fold_status status = fold_evidence_height(e, &w.height);
-  const bool allowed = status.code != FOLD_OK || judge_result(e, &w, &finding, row, got, &status);
+  const bool allowed = weigh_own(e, &w, &finding, row, got, &status);
   const struct fold_weight weight = {status.code == FOLD_OK, allowed, finding.fraction};
   fold_weighing_free(&w);
   return weight;
+}
+
+/* What is missing, of a result that a claim without a bound refutes. */
+static void find_missing(const struct fold_evidence *e, struct fold_finding *finding) {
+  struct fold_finding here = fold_finding_open(1);
+  struct fold_weighing w;
+  fold_status status;
+  if (e->truths->c->problem->op != FOLD_SUM) return;
+  fold_weighing_init(&w);
+  if (!weigh_own(e, &w, &here, finding->row, finding->got, &status)) fold_find_missing(e, &w, finding);
+  fold_weighing_free(&w);
 }
 
 bool fold_refutes_row(const struct fold_evidence *e, size_t row) {
@@ -310,7 +328,10 @@ static void judge_rows(const struct fold_evidence *e, struct fold_weighing *w, f
     if (status.code == FOLD_UNSUPPORTED && none.code == FOLD_OK) none = status;
     if (status.code != FOLD_OK && status.code != FOLD_UNSUPPORTED) failure = status;
   }
-  if (right) close_rows(finding, none, failure);
+  if (right)
+    close_rows(finding, none, failure);
+  else
+    fold_find_missing(e, w, finding);
 }
 
 void fold_judge_bounded(const struct fold_evidence *e, struct fold_finding *finding) {
@@ -392,6 +413,7 @@ static bool judge_ulps(const struct fold_evidence *e, struct fold_finding *findi
   refute_row(finding, row, got, want, ulps);
   fold_find_refuted(finding, "%s%.4g ulps were claimed",
                     isinf(ulps) ? "the result is not finite, and at most " : "at most ", e->subject->most_ulps);
+  find_missing(e, finding);
   return false;
 }
 
@@ -431,6 +453,7 @@ static void judge_rounding(const struct fold_evidence *e, struct fold_finding *f
     refute_row(finding, row, got, truth->rounded[dtype], NAN);
     fold_find_refuted(finding, nearest ? "not the number nearest to the exact result"
                                        : "neither the exact result nor a neighbour of it");
+    find_missing(e, finding);
     return;
   }
   fold_find_held(finding);

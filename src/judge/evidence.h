@@ -147,6 +147,11 @@ void fold_weighing_free(struct fold_weighing *weighing);
  * reason, where there is no bound. */
 bool fold_weigh(struct fold_weighing *weighing, struct fold_finding *finding, fold_status *status);
 
+/* Adds to the reason of a refuted sum which of its terms are missing or counted twice, or how many, where the difference from the
+ * exact sum proves it. */
+void fold_find_missing(const struct fold_evidence *evidence, const struct fold_weighing *weighing,
+                       struct fold_finding *finding);
+
 /* A result that a row of the evidence may have, against the exact one. */
 struct fold_weight {
   bool known;      /* the exact result is, and there is a bound */
