@@ -185,7 +185,7 @@ fold_status fold_truth_start(struct fold_truth *truth, enum fold_dtype dtype, en
   truth->lowest = FOLD_NO_BIT;
   mpfr_set_prec(truth->exact, 53);
   mpfr_set_prec(truth->exact_up, 53); /* unseen: 54 */
-  mpfr_set_prec(truth->abs_sum, 53); /* unseen: drop */
+  mpfr_set_prec(truth->abs_sum, 53);  /* unseen: drop */
   mpfr_set_prec(truth->finite, 53);
   return fold_ok();
 }
@@ -199,13 +199,35 @@ fold_status fold_truth_start_terms(struct fold_truth *truth, const struct fold_t
   return fold_ok();
 }
 
+void fold_truth_of_sum(struct fold_truth *truth, const struct fold_super *sum, const struct fold_super *abs,
+                       long lowest) {
+  close_abs(truth->dtype, *abs, truth);
+  close_sum(truth->dtype, sum, truth);
+  truth->lowest = lowest;
+  fold_truth_close(truth);
+}
+
+void fold_truth_of_extreme(struct fold_truth *truth, const struct fold_super *abs, uint64_t bits) {
+  close_abs(truth->dtype, *abs, truth);
+  if (truth->n == 0)
+    mpfr_set_inf(truth->exact, truth->op == FOLD_MAX ? -1 : 1);
+  else
+    fold_mpfr_set_bits(truth->exact, truth->dtype, bits);
+  fold_truth_close(truth);
+}
+
+static void product_of(const void *in, const struct fold_super *abs, struct fold_truth *truth) {
+  close_abs(truth->dtype, *abs, truth);
+  fold_product_enclose(in, truth);
+  fold_product_range(in, truth);
+  fold_truth_close(truth);
+}
+
 fold_status fold_oracle_close(enum fold_dtype dtype, const struct fold_super *sum, const struct fold_super *abs,
                               size_t n, struct fold_truth *truth) {
   FOLD_TRY(fold_truth_start(truth, dtype, FOLD_SUM, n));
-  close_abs(dtype, *abs, truth);
-  close_sum(dtype, sum, truth);
+  fold_truth_of_sum(truth, sum, abs, FOLD_NO_BIT);
   if (!mpfr_zero_p(truth->abs_sum)) truth->lowest = fold_super_base(dtype);
-  fold_truth_close(truth);
   return fold_ok();
 }
 
@@ -216,25 +238,12 @@ fold_status fold_oracle_exact(enum fold_dtype dtype, enum fold_op op, const void
   memset(&sum, 0, sizeof sum);
   memset(&abs, 0, sizeof abs);
   fold_super_add_parallel(dtype, in, n, &sum, &abs, threads);
-  close_abs(dtype, abs, truth);
   switch (op) {
-    case FOLD_SUM:
-      close_sum(dtype, &sum, truth);
-      truth->lowest = fold_lowest_bit(dtype, in, n, threads);
-      break;
-    case FOLD_PROD:
-      fold_product_enclose(in, truth);
-      fold_product_range(in, truth);
-      break;
+    case FOLD_SUM: fold_truth_of_sum(truth, &sum, &abs, fold_lowest_bit(dtype, in, n, threads)); break;
+    case FOLD_PROD: product_of(in, &abs, truth); break;
     case FOLD_MAX:
-    case FOLD_MIN:
-      if (n == 0)
-        mpfr_set_inf(truth->exact, op == FOLD_MAX ? -1 : 1);
-      else
-        fold_mpfr_set_bits(truth->exact, dtype, fold_extreme(dtype, op, in, n));
-      break;
+    case FOLD_MIN: fold_truth_of_extreme(truth, &abs, n > 0 ? fold_extreme(dtype, op, in, n) : 0); break;
     case FOLD_OPS: break;
   }
-  fold_truth_close(truth);
   return fold_ok();
 }

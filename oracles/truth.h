@@ -1,5 +1,5 @@
 /* truth.h: what the two exact oracles share: closing, and the product's rigorous parts. Included by exact.c,
- * exact_mpfr.c, exact_rows.c, extreme.c and product.c; everybody else includes exact.h.
+ * exact_mpfr.c, exact_rows.c, extreme.c, prefixes.c and product.c; everybody else includes exact.h.
  */
 #ifndef FOLD_TRUTH_H
 #define FOLD_TRUTH_H
@@ -17,6 +17,12 @@ fold_status fold_truth_start_terms(struct fold_truth *truth, const struct fold_t
 void fold_truth_all_finite(struct fold_truth *truth);
 /* Sets `rounded`, `condition` and (unless the product is enclosed) `exact_up` from the rest. */
 void fold_truth_close(struct fold_truth *truth);
+
+/* Completes a truth that was started, from the states of its terms and of their magnitudes: a sum, whose terms are multiples of
+ * 2^lowest; or the greatest or least term, whose pattern is `bits` (of no terms nothing is read there). */
+void fold_truth_of_sum(struct fold_truth *truth, const struct fold_super *sum, const struct fold_super *abs,
+                       long lowest);
+void fold_truth_of_extreme(struct fold_truth *truth, const struct fold_super *abs, uint64_t bits);
 
 /* The pattern of the largest or smallest of n > 0 terms; of any NaN among them, if there is one. */
 uint64_t fold_extreme(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n);
