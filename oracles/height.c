@@ -27,10 +27,19 @@ static uint64_t join(uint64_t a, uint64_t b) {
 #define NAME(x) x##_height
 #include "oracles/orders.inc"
 
+/* Whether each term joins the partial of all terms before it, in some sequence: judges of scans ask for the height of each prefix. */
+static bool is_chain(const struct fold_order *order) {
+  const enum fold_order_kind kind = order->kind;
+  return kind == FOLD_ORDER_SEQUENTIAL || kind == FOLD_ORDER_REVERSE || kind == FOLD_ORDER_SORTED ||
+         kind == FOLD_ORDER_KEYED || kind == FOLD_ORDER_RING;
+}
+
 fold_status fold_order_height(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
                               uint64_t *height) {
   (void)dtype, (void)in; /* sorting relabels the leaves: the height stays */
   struct fold_split split;
+  *height = n > 0 ? n - 1 : 0;
+  if (is_chain(order)) return fold_ok();
   FOLD_TRY(fold_order_split(order, n, &split));
   uint64_t node = fold_height(order, &split, NULL, n, n < SERIAL_LEAVES ? 1 : (unsigned)omp_get_max_threads());
   *height = node > 0 ? node - 1 : 0;

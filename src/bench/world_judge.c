@@ -115,11 +115,9 @@ static fold_status judge_long(const struct fold_world_race *s, struct fold_world
   if (!truth) return fold_ok();
   fold_bits_store(s->shape->dtype, result, 0, sample);
   FOLD_TRY(fold_truths_open(&truths, &c, NULL));
-  truths.row[0] = *truth; /* s->options->sums owns and frees it */
-  truths.known[0] = true;
+  truths.kept[0] = (struct fold_kept_truth){.of = 1, .truth = *truth}; /* s->options->sums owns and frees it */
   struct fold_evidence evidence = {t->subject, &truths, s->shape->ranks, result};
   fold_judge_evidence(&evidence, t->subject->order ? judged_long : judged_long_unordered, fold_judged_take, &t->judged);
-  truths.known[0] = false;
   fold_truths_close(&truths);
   return fold_ok();
 }

@@ -146,16 +146,6 @@ bool fold_weigh(struct fold_weighing *w, struct fold_finding *finding, fold_stat
   return judge_sign(w, finding) && judge_within(w, may.exact, finding);
 }
 
-/* The height of an order's tree for these terms. */
-static fold_status height_of(struct fold_truths *truths, const struct fold_order *order, uint64_t *height) {
-  const struct fold_case *c = truths->c;
-  if (truths->high_order != order)
-    FOLD_TRY(fold_order_height(order, c->dtype, truths->in[0], c->cols, &truths->height));
-  truths->high_order = order;
-  *height = truths->height;
-  return fold_ok();
-}
-
 fold_status fold_evidence_height(const struct fold_evidence *e, uint64_t *height) {
   struct fold_truths *truths = e->truths;
   const struct fold_case *c = truths->c;
@@ -164,7 +154,7 @@ fold_status fold_evidence_height(const struct fold_evidence *e, uint64_t *height
   *height = c->cols > 0 ? c->cols - 1 : 0;
   if (e->subject->height) *height = e->subject->height(c->cols, e->ranks);
   if (name && order == NULL) return fold_error(FOLD_ENVIRONMENT, "its order %s does not exist", name);
-  return order ? height_of(truths, order, height) : fold_ok();
+  return order ? fold_truths_height(truths, order, height) : fold_ok();
 }
 
 /* The declared order of a product, which gives a tighter bound; NULL where there is none. */
@@ -188,28 +178,39 @@ static fold_status run_product(const struct fold_truths *truths, struct fold_wei
 
 /* Finds the same result of the same row among those weighed by the same bound. */
 static const struct fold_weighed *find_weighed(const struct fold_truths *truths, const struct fold_weighing *w) {
-  const struct fold_weighed *at = truths->weighed[w->row];
-  for (size_t i = 0; i < FOLD_WEIGHED; i++)
+  const struct fold_weighed *at = &truths->weighed[w->row * truths->n_weighed];
+  for (size_t i = 0; i < truths->n_weighed; i++)
     if (at[i].known && at[i].got == w->got && at[i].height == w->height && at[i].order == w->order &&
         fold_arithmetic_same(at[i].how, w->how))
       return &at[i]; /* unseen: 0 */
   return NULL;
 }
 
+/* Whether the terms hardly cancel. */
+static bool is_conditioned(const struct fold_truth *truth) {
+  return truth->op == FOLD_SUM && truth->condition <= FOLD_WELL_CONDITIONED;
+}
+
 /* Keeps a result that is allowed. */
 static void keep_weighed(struct fold_truths *truths, const struct fold_weighing *w) {
-  struct fold_weighed *at = truths->weighed[w->row];
-  memmove(at + 1, at, (FOLD_WEIGHED - 1) * sizeof *at); /* unseen: drop */
-  /* unseen: 1 */
-  at[0] = (struct fold_weighed){true, w->how, w->order, w->height, w->got, w->ulps, w->backward, w->fraction};
+  struct fold_weighed *at = &truths->weighed[w->row * truths->n_weighed];
+  memmove(at + 1, at, (truths->n_weighed - 1) * sizeof *at); /* unseen: drop */
+  at[0] = (struct fold_weighed){.known = true,
+                                .conditioned = is_conditioned(w->truth),
+                                .how = w->how,
+                                .order = w->order,
+                                .height = w->height,
+                                .got = w->got,
+                                .want = w->truth->rounded[w->how.result],
+                                .ulps = w->ulps,
+                                .backward = w->backward,
+                                .fraction = w->fraction};
 }
 
 /* Notes an error that is large for a sum whose terms hardly cancel, where no order is declared whose bound would tell. */
-static void note_off(const struct fold_evidence *e, const struct fold_truth *truth, double ulps,
-                     struct fold_finding *finding) {
+static void note_off(const struct fold_evidence *e, bool conditioned, double ulps, struct fold_finding *finding) {
   const bool declared = e->subject->order || e->subject->height;
-  if (declared || truth->op != FOLD_SUM || !(truth->condition <= FOLD_WELL_CONDITIONED)) return;
-  if (ulps > FOLD_NOTABLE_ULPS && ulps > finding->off) finding->off = ulps;
+  if (conditioned && !declared && ulps > FOLD_NOTABLE_ULPS && ulps > finding->off) finding->off = ulps;
 }
 
 /* A result that has not all of the terms has the height of its own tree. */
@@ -218,7 +219,16 @@ static fold_status own_height(const struct fold_evidence *e, struct fold_weighin
   if (c->problem->reach == FOLD_ALL) return fold_ok();
   const size_t n = fold_terms_in(c->problem, &c->shape, w->row);
   w->height = n > 0 ? n - 1 : 0;
-  return w->tree ? fold_order_height(w->tree, c->dtype, e->truths->in[0], n, &w->height) : fold_ok();
+  return w->tree ? fold_truths_height_of(e->truths, w->tree, w->row, &w->height) : fold_ok();
+}
+
+/* Takes the figures of a result that was weighed before. */
+static void take_weighed(const struct fold_evidence *e, const struct fold_weighed *before, size_t row,
+                         struct fold_finding *finding) {
+  keep_backward(finding, before->backward);
+  if (!isnan(before->ulps)) /* an infinity or a NaN has no error */
+    keep_worst(finding, row, before->got, before->want, before->ulps, before->fraction);
+  note_off(e, before->conditioned, before->ulps, finding);
 }
 
 /* One result of a row against its bound: false when it is refuted. FOLD_UNSUPPORTED, with the reason, when it has no
@@ -232,19 +242,14 @@ static bool judge_result(const struct fold_evidence *e, struct fold_weighing *w,
   *status = own_height(e, w);
   if (status->code != FOLD_OK) return true;
   const struct fold_weighed *before = find_weighed(truths, w);
+  if (before) take_weighed(e, before, row, finding);
+  if (before) return true;
   *status = fold_truths_row(truths, row, &w->truth);
-  if (before) {
-    keep_backward(finding, before->backward);
-    if (!isnan(before->ulps)) /* an infinity or a NaN has no error */
-      keep_worst(finding, row, w->got, w->truth->rounded[w->how.result], before->ulps, before->fraction);
-    note_off(e, w->truth, before->ulps, finding);
-    return true;
-  }
   if (status->code == FOLD_OK) *status = run_product(truths, w, &room);
   if (status->code != FOLD_OK) return true;
   bool right = fold_weigh(w, finding, status);
   w->running = NULL;
-  if (right && status->code == FOLD_OK) note_off(e, w->truth, w->ulps, finding);
+  if (right && status->code == FOLD_OK) note_off(e, is_conditioned(w->truth), w->ulps, finding);
   if (right && status->code == FOLD_OK) keep_weighed(truths, w);
   return right;
 }
@@ -366,7 +371,7 @@ void fold_judge_accurate_as(const struct fold_evidence *e, struct fold_finding *
   w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
   w.how.method = FOLD_PLAIN;
   w.tree = order;
-  judge_rows(e, &w, finding->rows > 0 ? height_of(e->truths, order, &w.height) : fold_ok(), finding);
+  judge_rows(e, &w, finding->rows > 0 ? fold_truths_height(e->truths, order, &w.height) : fold_ok(), finding);
   fold_weighing_free(&w);
 }
 

@@ -10,6 +10,7 @@
 #include "model/subject.h"
 #include "oracles/exact.h"
 #include "oracles/panel.h"
+#include "oracles/prefixes.h"
 
 enum fold_verdict { FOLD_HELD, FOLD_REFUTED, FOLD_SKIPPED, FOLD_BROKEN, FOLD_VERDICTS };
 const char *fold_verdict_name(enum fold_verdict verdict);
@@ -68,40 +69,53 @@ void fold_results_unify(enum fold_dtype dtype, void *results, size_t rows);
 /* XXH3-64 of results, with each NaN taken as the same one: fresh_process compares it, and records keep it. */
 uint64_t fold_results_hash(enum fold_dtype dtype, const void *results, size_t rows);
 
-enum { FOLD_WEIGHED = 2 }; /* results that are kept for a row */
-
 /* A result that its bound allows. If another subject of the same height, arithmetic and, for a product, order gives
- * it too, it need not be weighed again. */
+ * it too, it need not be weighed again, and its truth need not be at hand. */
 struct fold_weighed {
-  bool known;
+  bool known, conditioned; /* conditioned: its terms hardly cancel (FOLD_WELL_CONDITIONED) */
   struct fold_arithmetic how;
   const struct fold_order *order;
-  uint64_t height, got;
+  uint64_t height, got, want;
   double ulps, backward, fraction;
 };
 
-/* The terms of a case, and what is known of them. All of it is made when it is first needed, and shared by all
- * subjects: the truths of rows, the results that were weighed last, and the replay of the
- * last order. */
+/* A truth that is kept: about 2.5 KB. */
+struct fold_kept_truth {
+  bool open;
+  size_t of; /* the result's number plus one; 0: of none */
+  struct fold_truth truth;
+};
+
+/* The terms of a case, and what is known of them. All of it is made when it is first needed, and shared by all subjects: truths,
+ * the results that were weighed last, and the replay of the last order. Truths are kept of every result of a case of up to
+ * FOLD_TRUTHS_KEPT results, and else of the few that were asked for last: a larger case takes 80 bytes a result. */
+enum { FOLD_TRUTHS_KEPT = 4096 };
 struct fold_truths {
   const struct fold_case *c;
   const void
       *in[FOLD_INPUTS]; /* in host memory, contiguous; NULL: no process has them whole, and all truths are given */
-  struct fold_truth *row;
-  bool *known;
-  struct fold_weighed (*weighed)[FOLD_WEIGHED];
+  struct fold_kept_truth *kept;
+  struct fold_weighed *weighed; /* some a result: */
+  size_t n_kept, n_weighed;
+  struct fold_prefixes prefixes; /* of a scan's row whose first term is at: */
+  const void *prefixes_of;
   const struct fold_order *replayed_order, *high_order;
   struct fold_arithmetic replayed_how;
   bool replayed_wide;
   void *replayed;
-  uint64_t height;
+  uint64_t height, *heights; /* of all terms; of a scan's prefixes, each plus one, 0 where it is not known */
   enum fold_telling telling[FOLD_DTYPES][FOLD_DTYPES]; /* by accumulator and result, once it is known */
 };
 fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case *c, const void *input);
 void fold_truths_close(struct fold_truths *truths);
 /* BAD_INPUT, naming the fixture's place, where the case states a sum that is not the exact one. */
 fold_status fold_truths_check_expected(struct fold_truths *truths);
+/* The truth about a result, valid until the next call. */
 fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct fold_truth **truth);
+/* The height of an order's tree for all of the terms; and for those of one result. */
+fold_status fold_truths_height(struct fold_truths *truths, const struct fold_order *order, uint64_t *height);
+fold_status fold_truths_height_of(struct fold_truths *truths, const struct fold_order *order, size_t result,
+                                  uint64_t *height);
 /* Whether the terms could tell one order from another (panel.h) if they are joined and rounded as the subject does it.
  * Ask this only while no subject's run can have changed how threads round. */
 fold_status fold_truths_telling(struct fold_truths *truths, const struct fold_subject *subject,

@@ -5,40 +5,92 @@
 #include "judge/evidence.h"
 #include "oracles/order.h"
 
+/* Results that are weighed, and kept, a result; truths that are kept of a large case. */
+enum { WEIGHED = 2, WEIGHED_OF_LARGE = 1, KEPT_OF_LARGE = 16 };
+
 fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case *c, const void *input) {
+  const size_t results = fold_case_results(c);
+  const bool large = results > FOLD_TRUTHS_KEPT;
   *truths = (struct fold_truths){.c = c, .in = {input}};
-  truths->row = calloc(fold_case_results(c) + 1, sizeof *truths->row);     /* unseen: 0 */
-  truths->known = calloc(fold_case_results(c) + 1, sizeof *truths->known); /* unseen: 2 | 0 */
-  truths->weighed = calloc(fold_case_results(c) + 1, sizeof *truths->weighed);
-  if (truths->row && truths->known && truths->weighed) return fold_ok();
+  truths->n_kept = large ? KEPT_OF_LARGE : results + 1;
+  truths->n_weighed = large ? WEIGHED_OF_LARGE : WEIGHED;
+  truths->kept = calloc(truths->n_kept, sizeof *truths->kept);
+  truths->weighed = calloc(results * truths->n_weighed + 1, sizeof *truths->weighed); /* unseen: 2 | 0 */
+  if (truths->kept && truths->weighed) return fold_ok();
   fold_truths_close(truths);
-  return fold_no_memory("for the truths of %zu results", fold_case_results(c));
+  return fold_no_memory("for the truths of %zu results", results);
 }
 
 void fold_truths_close(struct fold_truths *truths) {
-  if (truths->row && truths->known)
-    for (size_t r = 0; r < fold_case_results(truths->c); r++) /* unseen: <= */
-      if (truths->known[r]) fold_truth_free(&truths->row[r]);
-  free(truths->row);
-  free(truths->known);
+  for (size_t k = 0; truths->kept && k < truths->n_kept; k++) /* unseen: <= */
+    if (truths->kept[k].open) fold_truth_free(&truths->kept[k].truth);
+  if (truths->prefixes_of) fold_prefixes_close(&truths->prefixes);
+  free(truths->kept);
   free(truths->weighed);
+  free(truths->heights);
   free(truths->replayed);
   *truths = (struct fold_truths){0};
 }
 
-fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct fold_truth **truth) {
+/* A scan's results are asked for in turn, mostly, so that a running pair has all but the last term of each. */
+static fold_status of_prefix(struct fold_truths *truths, struct fold_terms terms, struct fold_truth *truth) {
+  const size_t n = terms.n;
+  terms.n = truths->c->shape.k; /* unseen: drop */
+  if (truths->prefixes_of != terms.factor[0]) {
+    if (truths->prefixes_of) fold_prefixes_close(&truths->prefixes);
+    truths->prefixes_of = NULL;
+    FOLD_TRY(fold_prefixes_open(&truths->prefixes, &terms));
+    truths->prefixes_of = terms.factor[0];
+  }
+  return fold_prefixes_truth(&truths->prefixes, n, truth);
+}
+
+static fold_status make(struct fold_truths *truths, size_t result, struct fold_truth *truth) {
   const struct fold_case *c = truths->c;
-  *truth = &truths->row[row];
-  if (truths->known[row]) return fold_ok();
   const struct fold_call call = fold_case_call(c, truths->in, NULL);
-  const struct fold_terms terms = fold_call_terms(&call, row);
-  fold_truth_init(&truths->row[row]);
-  fold_status status = fold_oracle_terms(&terms, 0, &truths->row[row]);
-  truths->known[row] = status.code == FOLD_OK;
-  if (truths->known[row]) return status;
-  fold_truth_free(&truths->row[row]);
-  *truth = NULL; /* unseen: drop */
+  const struct fold_terms terms = fold_call_terms(&call, result);
+  return c->problem->reach == FOLD_ALL ? fold_oracle_terms(&terms, 0, truth) : of_prefix(truths, terms, truth);
+}
+
+fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct fold_truth **truth) {
+  struct fold_kept_truth *kept = &truths->kept[row % truths->n_kept];
+  *truth = &kept->truth;
+  if (kept->of == row + 1) return fold_ok();
+  if (!kept->open) fold_truth_init(&kept->truth);
+  kept->open = true;
+  const fold_status status = make(truths, row, &kept->truth);
+  kept->of = status.code == FOLD_OK ? row + 1 : 0;
+  if (status.code != FOLD_OK) *truth = NULL; /* unseen: drop */
   return status;
+}
+
+fold_status fold_truths_height(struct fold_truths *truths, const struct fold_order *order, uint64_t *height) {
+  const struct fold_case *c = truths->c;
+  if (truths->high_order != order) {
+    FOLD_TRY(fold_order_height(order, c->dtype, truths->in[0], c->cols, &truths->height));
+    free(truths->heights);
+    truths->heights = NULL;
+  }
+  truths->high_order = order;
+  *height = truths->height;
+  return fold_ok();
+}
+
+/* Results with as many terms have one height, whatever their row. */
+fold_status fold_truths_height_of(struct fold_truths *truths, const struct fold_order *order, size_t result,
+                                  uint64_t *height) {
+  const struct fold_case *c = truths->c;
+  const size_t n = fold_terms_in(c->problem, &c->shape, result);
+  FOLD_TRY(fold_truths_height(truths, order, height));
+  if (n == c->shape.k) return fold_ok();
+  if (truths->heights == NULL) truths->heights = calloc(c->shape.k, sizeof *truths->heights);
+  if (truths->heights == NULL) return fold_no_memory("for the heights of %zu results", c->shape.k);
+  if (truths->heights[n] == 0) {
+    FOLD_TRY(fold_order_height(order, c->dtype, truths->in[0], n, height));
+    truths->heights[n] = *height + 1;
+  }
+  *height = truths->heights[n] - 1;
+  return fold_ok();
 }
 
 /* Reads the stated sum with more bits than any exact sum has: if it is rounded even so, it is no exact sum. Zeros keep
