@@ -147,6 +147,30 @@ Test(fixture_sets, no_length_is_far_from_one_that_is_tried) {
   fold_cases_free(&more);
 }
 
+/* On these a lost, doubled or foreign term is a whole number. */
+Test(fixture_sets, terms_cannot_hide_in_any_problem_and_dtype) {
+  static const char *const generators[] = {"ones", "lone", "powers", "few"};
+  struct fold_cases cases = load_set("default");
+  for (size_t g = 0; g < 4; g++)
+    for (int p = 0; p < FOLD_PROBLEMS; p++) {
+      const struct fold_problem *problem = fold_problem((enum fold_problem_id)p);
+      unsigned dtypes = 0, swapped = 0;
+      if (problem->op != FOLD_SUM || (problem->id == FOLD_SUMSQ && g == 2)) continue; /* squares of powers round */
+      for (size_t i = 0; i < cases.n; i++) {
+        const struct fold_case *c = &cases.at[i];
+        if (c->ranks || c->problem != problem || !c->source.generator) continue;
+        if (strcmp(c->source.generator->name, generators[g]) != 0) continue;
+        dtypes |= 1u << c->dtype;
+        if (c->source.seed >> 62) swapped |= 1u << c->dtype;
+      }
+      const unsigned want = problem->inputs > 1 ? FOLD_EVERYWHERE : (1u << FOLD_DTYPES) - 1;
+      cr_expect((dtypes & want) == want, "%s of %s: dtypes %x of %x", problem->name, generators[g], dtypes, want);
+      cr_expect(g == 0 || problem->inputs == 1 || (swapped & want) == want, "%s of %s: the other factor in %x of %x",
+                problem->name, generators[g], swapped, want);
+    }
+  fold_cases_free(&cases);
+}
+
 /* And so is one that takes a pattern for a number: the dtypes of 8 bits have few enough to try all. */
 Test(fixture_sets, every_nan_of_8_bits_is_there_for_every_operation) {
   struct fold_cases cases = load_set("default");

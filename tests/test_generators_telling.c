@@ -228,3 +228,58 @@ Test(generators_telling, the_others_rise_are_negative_or_whole) {
     free(up), free(low), free(n);
   }
 }
+
+/* Every term is there in some row, and each row's sum says which: no bit of it rounds. */
+Test(generators_telling, powers_give_each_place_a_bit_in_one_row_of_those_before_the_last) {
+  for (int d = 0; d < FOLD_DTYPES; d++)
+    for (int k = 1; k < LENGTHS - 1; k++) {
+      const size_t n = lengths[k], width = (size_t)fold_format_of((enum fold_dtype)d).precision;
+      const size_t rows = (n + width - 1) / width, last = n - (rows - 1) * width;
+      const struct fold_source source = source_of("powers", d, 1, n), other = fold_source_of_input(&source, 1);
+      uint64_t *x = patterns_of(&source, 0, rows * n), *y = patterns_of(&other, 0, n);
+      for (size_t i = 0; i < rows * n; i++) {
+        const size_t first = (rows - 1 - i / n) * width, column = i % n;
+        const double want = column >= first && column < first + width ? ldexp(1, (int)(column - first)) : 0;
+        cr_expect_eq(fold_bits_to_double(source.dtype, x[i]), want, "%s %zu: %zu", fold_dtype_name(source.dtype), n, i);
+      }
+      cr_expect(fold_bits_to_double(source.dtype, x[n - 1]) == ldexp(1, (int)last - 1));
+      for (size_t i = 0; i < n; i++) cr_expect_eq(fold_bits_to_double(source.dtype, y[i]), 1);
+      free(x), free(y);
+    }
+}
+
+/* In rows of fewer than 64 the next place each; the other factor says which place it is. */
+Test(generators_telling, a_lone_term_is_in_each_place_once) {
+  enum { COLS = 33 };
+  for (int d = 0; d < FOLD_DTYPES; d++) {
+    const struct fold_source source = source_of("lone", d, 1, COLS), other = fold_source_of_input(&source, 1);
+    uint64_t *x = patterns_of(&source, 0, COLS * COLS), *y = patterns_of(&other, 0, COLS * COLS);
+    size_t seen[9] = {0};
+    for (size_t i = 0; i < COLS * COLS; i++) {
+      const double term = fold_bits_to_double(source.dtype, x[i]), factor = fold_bits_to_double(source.dtype, y[i]);
+      cr_expect_eq(term, i % COLS == (i / COLS + 1) % COLS, "%zu", i);
+      cr_assert(factor >= 1 && factor <= 8 && factor == floor(factor), "%g", factor);
+      seen[(int)factor]++;
+    }
+    for (int f = 1; f <= 8; f++) cr_expect(seen[f] > COLS * COLS / 12, "%zu of %d", seen[f], f);
+    free(x), free(y);
+  }
+}
+
+Test(generators_telling, few_terms_are_not_zero_and_ones_are_one) {
+  enum { COLS = 4000 };
+  for (int d = 0; d < FOLD_DTYPES; d++) {
+    const struct fold_source ones = source_of("ones", d, 1, COLS), few = source_of("few", d, 1, COLS);
+    const struct fold_source other = fold_source_of_input(&few, 1);
+    uint64_t *one = patterns_of(&ones, 0, COLS), *x = patterns_of(&few, 0, COLS), *y = patterns_of(&other, 0, COLS);
+    size_t zeros = 0;
+    for (size_t i = 0; i < COLS; i++) {
+      const double term = fold_bits_to_double(few.dtype, x[i]), factor = fold_bits_to_double(few.dtype, y[i]);
+      cr_expect_eq(fold_bits_to_double(ones.dtype, one[i]), 1);
+      cr_expect(term >= 0 && term <= 8 && term == floor(term) && factor >= 1 && factor <= 8, "%g %g", term, factor);
+      zeros += term == 0;
+    }
+    cr_expect(zeros > 0.72 * COLS && zeros < 0.78 * COLS, "%zu", zeros);
+    free(one), free(x), free(y);
+  }
+}
