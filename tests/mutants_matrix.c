@@ -76,6 +76,29 @@ static fold_status run_second_input_without_stride(const struct fold_subject *su
   return fold_host_ordered(subject, &own);
 }
 
+/* Takes the first input as contiguous: k for its leading dimension. */
+static fold_status run_first_input_without_stride(const struct fold_subject *subject, const struct fold_call *call) {
+  struct fold_call own = *call;
+  memset(own.stride[0], 0, sizeof own.stride[0]);
+  return fold_host_ordered(subject, &own);
+}
+
+/* Right of contiguous inputs; of others it leaves the last result as it was. */
+static fold_status run_strided_unwritten(const struct fold_subject *subject, const struct fold_call *call) {
+  const size_t last = fold_results(call->problem, &call->shape) - 1;
+  fold_element_f32 *out = call->out, before = out[last];
+  FOLD_TRY(fold_host_ordered(subject, call));
+  if (call->stride[0][FOLD_K]) out[last] = before;
+  return fold_ok();
+}
+
+/* Writes between the rows of the first input what is there. */
+static fold_status run_writes_between(const struct fold_subject *subject, const struct fold_call *call) {
+  volatile float *x = (volatile float *)(uintptr_t)call->in[0];
+  if (call->stride[0][FOLD_M] > (ptrdiff_t)call->cols) x[call->cols] = x[call->cols];
+  return fold_host_ordered(subject, call);
+}
+
 #define OF_MATRIX(id, function, broken, maybe, cases, text)                                           \
   {                                                                                                   \
     .subject = {BASE(id, text, F32, MATVEC, function), .order = "dot/sequential", .claims = ORDERED}, \
@@ -141,6 +164,12 @@ FAULT(wrong_in_one_row, if (e->i == 16) e->k -= e->k > 0)
     .subject = {BASE(id, text, F32, MATMUL, function), .order = "dot/sequential", .claims = ORDERED}, \
     .breaks = broken, .may = maybe, .fixtures = cases                                                 \
   }
+/* On inputs of a case that says how they lie. */
+#define OF_LAID(id, function, broken, layout, text)                                                                    \
+  {                                                                                                                    \
+    .subject = {BASE(id, text, F32, MATMUL, function), .order = "dot/sequential", .claims = ORDERED, .strides = true}, \
+    .breaks = broken, .fixtures = "normal/f32/matmul/7x9x33/" layout "/*,normal/f32/matmul/7x9x33/seed1"               \
+  }
 static const struct fold_mutant matrix_products[] = {
     OF_MATRIX("matvec_vector_is_matrix", run_vector_is_matrix, C(BOUNDED) | C(REPLAYS) | C(STAYS_IN_BOUNDS),
               REPEATS | C(LEAVES_NO_TRACE), "normal/f32/matvec/5x33/*", "reads the vector at row times columns"),
@@ -185,7 +214,14 @@ static const struct fold_mutant matrix_products[] = {
                       run_second_input_without_stride),
                  .order = "dot/sequential", .strides = true, .claims = ORDERED | C(STRIDE_INVARIANT)},
      .breaks = C(STRIDE_INVARIANT),
-     .fixtures = "normal/f32/matmul/7x9x33/*"},
+     .fixtures = "normal/f32/matmul/7x9x33/seed1"},
+    OF_LAID("matmul_leading_dimension_is_k", run_first_input_without_stride, C(BOUNDED) | C(REPLAYS), "nn+3",
+            "takes k for the first leading dimension"),
+    OF_LAID("matmul_transpose_not_taken", run_second_input_without_stride, C(BOUNDED) | C(REPLAYS), "nt+3",
+            "takes the second matrix as it takes one that is not transposed"),
+    OF_LAID("matmul_laid_unwritten", run_strided_unwritten, C(WRITES_OUTPUT) | C(BOUNDED) | C(REPLAYS), "tt+3",
+            "leaves the last result of inputs with strides unwritten"),
+    OF_LAID("matmul_writes_between", run_writes_between, C(KEEPS_INPUT), "nn+3", "writes between the rows of an input"),
 };
 const struct fold_mutant *fold_mutants_matrix(size_t *n) {
   *n = sizeof matrix_products / sizeof *matrix_products;

@@ -58,6 +58,10 @@ Test(fixtures, a_section_stands_for_all_its_combinations_and_no_more) {
       {GIVEN "dtype = f32\nvalues = 1, 2\nranks = 2, 8\n", "a/f32/sum/1x2/ranks2 a/f32/sum/1x2/ranks8 "},
       {NORMAL "dtype = f32\nn = 1\n[a]\ngenerator = normal\ndtype = f32\nn = 2",
        "a/f32/sum/1x1/seed1 a/f32/sum/1x2/seed1 "},
+      {NORMAL "dtype = f32\nop = matmul\nm = 2\nn = 3\nk = 4\nlayout = nn, tn\nlda = +0, +3\n",
+       "a/f32/matmul/2x3x4/nn/seed1 a/f32/matmul/2x3x4/nn+3/seed1 a/f32/matmul/2x3x4/tn/seed1 "
+       "a/f32/matmul/2x3x4/tn+3/seed1 "},
+      {NORMAL "dtype = f32\nop = sum\nrows = 2\ncols = 3\nlda = +12\n", "a/f32/sum/2x3/n+12/seed1 "},
   };
   SCRATCH(s);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -72,6 +76,7 @@ Test(fixtures, a_section_stands_for_all_its_combinations_and_no_more) {
 }
 
 #define SHORT "dtype = f32\nn = 5\n"
+#define PRODUCT NORMAL "dtype = f32\nop = matmul\nm = 2\nn = 3\nk = 4\n"
 
 /* Each mistake, the line it stands in, and the words that must tell it: the key first. */
 static const struct mistake {
@@ -140,6 +145,18 @@ static const struct mistake {
     {NORMAL "dtype = f32\ncols = 2\nranks = 3\n", 1, "rows: missing in [a]"},
     {NORMAL "dtype = f32\nranks = 3\n", 1, "n: missing in [a]"},
     {NORMAL "dtype = f32\nrows = 2^39\nranks = 3\n", 4, "rows: 549755813888 x 3 is absurd"},
+    {PRODUCT "layout = nn, nx\n", 8, "layout: nx is no layout: for each input n, or t"},
+    {PRODUCT "layout = columns\n", 8, "layout: columns is no layout"},
+    {PRODUCT "layout = nnn\n", 8, "layout: nnn is no layout"},
+    {PRODUCT "layout = nn, t\n", 8, "layout: t is of another number of inputs"},
+    {PRODUCT "layout = t\n", 8, "layout: matmul has another number of inputs"},
+    {NORMAL SHORT "op = matvec\nlayout = nt\n", 6, "layout: matvec has an input without rows and columns"},
+    {PRODUCT "lda = 3\n", 8, "lda: 3 is not +N"},
+    {PRODUCT "lda = -1\n", 8, "lda: -1 is not +N"},
+    {PRODUCT "lda = +x\n", 8, "lda: x is malformed"},
+    {PRODUCT "lda = +65537\n", 8, "lda: 65537 is more than 65536 elements"},
+    {NORMAL SHORT "ranks = 2\nlda = +1\n", 6, "lda: it does not go with ranks"},
+    {GIVEN "dtype = f32\nvalues = 1\nlayout = n\n", 5, "layout: it goes only with a generator"},
     {NORMAL SHORT "rows = 2\n", 5, "rows: it does not go with n"},
     {NORMAL SHORT "cols = 2\n", 5, "cols: it does not go with n"},
     {NORMAL SHORT "seed = -1\n", 5, "seed: -1 is negative"},

@@ -40,6 +40,8 @@ static fold_status check(const struct certificate *k) {
   const size_t n = k->c->rows * k->c->cols;
   if (k->problem->op != FOLD_SUM || !fold_is_of_rows(k->problem) || k->problem->factors != k->problem->inputs)
     return fold_error(FOLD_UNSUPPORTED, "there is no certificate for %s", k->problem->name);
+  if (fold_case_is_laid(k->c))
+    return fold_error(FOLD_UNSUPPORTED, "there is no certificate of inputs that lie in a layout of their own");
   if (n == 0 || n > MOST)
     return fold_error(FOLD_UNSUPPORTED, "a certificate is of 1 to %d terms, and not of %zu", MOST, n);
   if (fold_engine_has_ranks(k->subject->engine))

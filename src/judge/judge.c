@@ -58,6 +58,12 @@ static void check_sides(const struct fold_claim *claim, enum fold_dtype dtype, s
                                        claim->name, finding->row));
 }
 
+/* A case that says how its inputs lie is for what one run on them shows. */
+static const char *why_not_laid(const struct fold_claim *claim, const struct fold_case *c) {
+  if (!fold_case_is_laid(c) || claim->results || FOLD_TIDY & FOLD_CLAIM(claim->id)) return NULL;
+  return "the case has a layout: cases of contiguous inputs judge this";
+}
+
 void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, struct fold_finding *finding) {
   struct fold_evidence evidence = fold_trial_evidence(trial);
   *finding = fold_finding_open(fold_case_results(trial->c));
@@ -66,14 +72,16 @@ void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, 
   trial->sides.n = trial->part.n = 0;
   fold_watch_judging(claim->id + 1u);
   const char *why = fold_claim_unjudged(trial->subject, claim->id);
+  if (!why) why = why_not_laid(claim, trial->c);
   if (why)
     fold_find_skipped(finding, "%s", why);
   else if (claim->results)
     claim->results(&evidence, finding);
   else
     claim->runs(trial, finding);
-  if (claim->results && finding->verdict == FOLD_HELD) judge_moved(claim, trial, finding);
-  if (claim->results && finding->verdict == FOLD_HELD && gets_memory(trial)) fold_sweep_claim(claim, trial, finding);
+  const bool again = claim->results && !fold_case_is_laid(trial->c);
+  if (again && finding->verdict == FOLD_HELD) judge_moved(claim, trial, finding);
+  if (again && finding->verdict == FOLD_HELD && gets_memory(trial)) fold_sweep_claim(claim, trial, finding);
   check_sides(claim, fold_trial_result_dtype(trial), finding);
   fold_judge_steady(trial, finding);
   if (trial->cut && finding->verdict != FOLD_REFUTED) fold_find_failed(finding, fold_left_out(trial->seconds));

@@ -7,11 +7,18 @@
 
 const struct fold_layout fold_layout_contiguous = {.step = 1};
 
+/* The axis of input k that is the i-th fastest. */
+static enum fold_axis axis_at(const struct fold_problem *problem, const struct fold_layout *l, unsigned k, unsigned i) {
+  const unsigned n = problem->n_axes[k];
+  if (l->exchanged >> k & 1 && n > 1 && i < 2) i = 1 - i;
+  return problem->axes[k][l->turned ? i : n - 1 - i];
+}
+
 static void lay_strides(const struct fold_problem *problem, const struct fold_shape *shape, const struct fold_layout *l,
                         unsigned k, ptrdiff_t stride[FOLD_AXES]) {
   size_t next = l->step;
   for (unsigned i = 0; i < problem->n_axes[k]; i++) {
-    const enum fold_axis axis = problem->axes[k][l->turned ? i : problem->n_axes[k] - 1 - i];
+    const enum fold_axis axis = axis_at(problem, l, k, i);
     stride[axis] = (ptrdiff_t)next;
     next = next * shape->at[axis] + l->gap;
     if (l->line) next = (next / l->line + 1) * l->line;
@@ -82,5 +89,18 @@ fold_status fold_laid_run(struct fold_trial *trial, const struct fold_laid *s, f
   if (status.code == FOLD_OK) status = fold_laid_fill(trial, s, more, &rig);
   if (status.code == FOLD_OK) status = fold_laid_run_in(trial, &rig, s, strides, got);
   fold_rig_close(&rig);
+  return status;
+}
+
+fold_status fold_laid_case_open(const struct fold_trial *trial, struct fold_rig *rig, struct fold_request *request) {
+  const struct fold_case *c = trial->c;
+  const struct fold_layout layout = {.step = 1, .gap = c->layout.gap, .exchanged = c->layout.transposed};
+  const struct fold_laid s = fold_laid_of(trial, &c->shape, &layout);
+  if (!trial->subject->strides) return fold_error(FOLD_UNSUPPORTED, "it takes contiguous inputs only");
+  FOLD_TRY(fold_laid_open(trial, &s, 0, rig));
+  *request = (struct fold_request){.shape = c->shape, .poison = FOLD_BASE_POISON};
+  memcpy(request->stride, s.stride, sizeof request->stride);
+  const fold_status status = fold_laid_fill(trial, &s, NULL, rig);
+  if (status.code != FOLD_OK) fold_rig_close(rig);
   return status;
 }

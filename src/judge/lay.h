@@ -16,10 +16,12 @@ struct fold_laid {
 };
 
 /* How an array is laid that is not contiguous: elements `step` apart; along each further axis a gap of `gap` elements, or
- * up to a multiple of `line`; the axes in the order of its problem, or turned round. */
+ * up to a multiple of `line`; the axes in the order of its problem, or turned round; of input k the last two are exchanged
+ * where bit k of `exchanged` is set. */
 struct fold_layout {
   size_t step, gap, line;
   bool turned;
+  unsigned exchanged;
 };
 extern const struct fold_layout fold_layout_contiguous;
 
@@ -39,5 +41,9 @@ fold_status fold_laid_run_in(struct fold_trial *trial, struct fold_rig *rig, con
 /* All of that, with elements of `more` behind the case's terms. */
 fold_status fold_laid_run(struct fold_trial *trial, const struct fold_laid *s, fold_beyond *more, bool strides,
                           void *got);
+
+/* Opens a rig with the inputs as the case says that they lie, and sets the request of a run on all of them. UNSUPPORTED for a
+ * subject that takes contiguous inputs only. */
+fold_status fold_laid_case_open(const struct fold_trial *trial, struct fold_rig *rig, struct fold_request *request);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "judge/judge.h"
+#include "judge/lay.h"
 #include "process/proc.h"
 
 /* Says for which claim the run was made that showed it; "" for the base run. */
@@ -15,14 +16,25 @@ static const char *elsewhere(const struct fold_logged *run, char text[60]) {
 }
 
 static bool complete(struct fold_trial *trial, struct fold_finding *finding) {
+  if (fold_case_is_laid(trial->c)) return true;
   fold_status status = fold_trial_guard(trial);
   if (status.code != FOLD_OK) fold_find_failed(finding, status);
   return status.code == FOLD_OK;
 }
 
+static fold_status confirm_laid(struct fold_trial *trial, struct fold_traces *traces) {
+  struct fold_request request;
+  struct fold_rig rig;
+  FOLD_TRY(fold_laid_case_open(trial, &rig, &request));
+  const fold_status status = fold_trial_confirm_unwritten(trial, &rig, &request, trial->got, traces);
+  fold_rig_close(&rig);
+  return status;
+}
+
 static fold_status confirm_base(struct fold_trial *trial, struct fold_traces *traces) {
   struct fold_request request = fold_trial_request(trial, FOLD_BASE_POISON);
   *traces = trial->traces;
+  if (traces->unwritten && fold_case_is_laid(trial->c)) return confirm_laid(trial, traces);
   return traces->unwritten ? fold_trial_confirm_unwritten(trial, trial->rig, &request, trial->got, traces) : fold_ok();
 }
 
@@ -83,7 +95,8 @@ static bool judge_nan_poison(struct fold_trial *trial, struct fold_finding *find
 void fold_judge_writes_output(struct fold_trial *trial, struct fold_finding *finding) {
   struct fold_traces base;
   char where[60] = ""; /* unseen: 61 */
-  if (!complete(trial, finding) || !judge_nan_poison(trial, finding)) return;
+  if (!complete(trial, finding)) return;
+  if (!fold_case_is_laid(trial->c) && !judge_nan_poison(trial, finding)) return;
   fold_status status = confirm_base(trial, &base);
   finding->comparisons = fold_case_results(trial->c);
   fold_find_held(finding);

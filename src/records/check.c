@@ -83,6 +83,7 @@ static bool has_its_name(const json_t *record) {
   name_shape(record, sizes);
   snprintf(shape, sizeof shape, "/%.40s/%.40s/%s", fold_record_text(record, "dtype"), fold_record_text(record, "op"),
            sizes);
+  if (has(record, "layout")) n = snprintf(more, sizeof more, "/%.30s", fold_record_text(record, "layout"));
   if (ranks) n = snprintf(more, sizeof more, "/ranks%lld", number(record, "ranks"));
   if (has(record, "generator")) snprintf(more + n, sizeof more - (size_t)n, "/seed%lld", number(record, "seed"));
   for (const char *at = name; (at = strstr(at, shape)); at++) found = at;

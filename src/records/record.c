@@ -153,6 +153,8 @@ static void set_input(json_t *line, const struct fold_judgement *j) {
     json_object_set_new(line, "shape",
                         json_pack("[I,I,I,I]", (json_int_t)c->shape.b, (json_int_t)c->shape.m, (json_int_t)c->shape.n,
                                   (json_int_t)c->shape.k));
+  char layout[40];
+  if (c->layout.given) json_object_set_new(line, "layout", json_string(fold_case_layout_name(c, layout)));
   if (c->source.generator) {
     json_object_set_new(line, "generator", json_string(c->source.generator->name));
     json_object_set_new(line, "seed", json_integer((json_int_t)c->source.seed));

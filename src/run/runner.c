@@ -9,6 +9,7 @@
 #include "rig/fp_state.h"
 #include "rig/late_writes.h"
 #include "rig/process_state.h"
+#include "judge/lay.h"
 #include "run/apart.h"
 #include "run/judges.h"
 #include "run/known_defects.h"
@@ -85,11 +86,35 @@ bool fold_takes_case(const struct fold_subject *subject, const struct fold_case 
   return (subject->dtypes >> c->dtype & 1) && (subject->ops >> c->problem->id & 1);
 }
 
+/* Looks at the input before and after, because in an engine's memory no page is closed to writes. */
+static fold_status run_watched(struct fold_rig *rig, const struct fold_subject *subject,
+                               const struct fold_request *request, void *got, struct fold_traces *traces) {
+  uint64_t before, after;
+  FOLD_TRY(fold_rig_hash(rig, &before));
+  FOLD_TRY(fold_rig_run(rig, subject, request, got, traces));
+  FOLD_TRY(fold_rig_hash(rig, &after));
+  if (before != after && !traces->wrote_input) traces->wrote_input = true, traces->input_at = -1;
+  return fold_ok();
+}
+
+/* In memory of its own, where the inputs lie as the case says. */
+static fold_status base_run_laid(struct opened *opened, const struct fold_subject *subject,
+                                 struct fold_traces *traces) {
+  const struct fold_trial trial = {.c = opened->c, .subject = subject, .rig = &opened->rig[subject->engine]};
+  struct fold_rig rig;
+  struct fold_request request;
+  FOLD_TRY(fold_laid_case_open(&trial, &rig, &request));
+  const fold_status status = run_watched(&rig, subject, &request, opened->got, traces);
+  fold_rig_close(&rig);
+  return status;
+}
+
 static fold_status base_run(struct opened *opened, const struct fold_subject *subject, struct fold_traces *traces) {
   const struct fold_case *c = opened->c;
   *traces = (struct fold_traces){0};
   if (opened->ready[subject->engine].code != FOLD_OK) return opened->ready[subject->engine];
   struct fold_request request = {.shape = c->shape, .poison = FOLD_BASE_POISON};
+  if (fold_case_is_laid(c)) return base_run_laid(opened, subject, traces);
   return fold_rig_run(&opened->rig[subject->engine], subject, &request, opened->got, traces);
 }
 
