@@ -71,11 +71,12 @@
     .run = fold_host_ordered                                                                           \
   }
 
-/* Its documentation says neither an order nor that bits repeat, and nothing of NaN and infinities. */
+/* Its documentation states no order and no bits that repeat, and nothing of NaN, infinities and what its threads leave in the process. */
 #define HOST_BLAS(id, problem, function, text)                                                                    \
   {                                                                                                               \
     .name = id, .engine = FOLD_HOST, .about = text, .dtypes = WIDE, .ops = 1u << (problem), .method = FOLD_PLAIN, \
-    .claims = WELL_BEHAVED, .strides = true, .finite = true, .run = function, .peer = true                        \
+    .claims = WELL_BEHAVED & ~FOLD_CLAIM(FOLD_LEAVES_NO_TRACE), .strides = true, .finite = true, .run = function, \
+    .peer = true                                                                                                  \
   }
 
 /* The CUDA subjects. `@plain` is the first rung of a ladder: the same order, without the tuning. */
