@@ -66,6 +66,7 @@ static const struct golden {
     {"nan_places", {0x1a7ea05cf9ba47e6u, 0x60a5bccf81db800u, 0x7b40e06995617e9u, 0x4728ddaf7e995a1du}},
     {"inf_places", {0xca514cb8b3e04ef2u, 0xc674463d7cf97328u, 0x1887b06b2eccdf34u, 0x814cbb7737429e53u}},
     {"ones", {0x28627f770a4faf4eu, 0x5334e09822877949u, 0x172742b3a4d7698du, 0x6e795ce8ca032accu}},
+    {"counted", {0x892b67071619cbc0u, 0x6131908eea413bb9u, 0x5b3d425d8185b641u, 0x7d2c2e4b7a40ad20u}},
     {"lone", {0x1efe61d3682b6ff6u, 0x257eff429a4197b1u, 0x2cc35685ee56e976u, 0x68fb574e53c11a0du}},
     {"powers", {0xddf781d11d50b123u, 0x205f5b6f2d6e22f1u, 0x40d746f336bdad0bu, 0xebd8a6abd994d802u}},
     {"few", {0x2276d53e5969ba48u, 0x7f6ba3433bcc5cc7u, 0x934c12ba700978fu, 0xe9a78b661889ee75u}},

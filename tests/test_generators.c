@@ -135,11 +135,11 @@ Test(generators, seeds_differ) {
   enum { N = 256 };
   const uint64_t seeds[] = {2, 1 + ((uint64_t)1 << 32), 1 + ((uint64_t)1 << 63)};
   EACH_SOURCE(source, 1, N) {
-    uint64_t *one = patterns_of(&source, 0, N);
+    uint64_t *one = patterns_of(&source, 0, 2 * N);
     for (int s = 0; s < 3; s++) {
       source.seed = seeds[s];
-      uint64_t *other = patterns_of(&source, 0, N);
-      bool differ = memcmp(one, other, N * sizeof *one) != 0;
+      uint64_t *other = patterns_of(&source, 0, 2 * N);
+      bool differ = memcmp(one, other, 2 * N * sizeof *one) != 0;
       cr_expect(differ != source.generator->is_fixed, "%s %s seed %zu", source.generator->name,
                 fold_dtype_name(source.dtype), (size_t)seeds[s]);
       free(other);
