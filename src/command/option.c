@@ -10,9 +10,9 @@
 uint64_t fold_option_number(struct argp_state *state, const char *option, const char *text, uint64_t least,
                             uint64_t most) {
   /* A power as in fixture files (number.h), without sums and ranges. */
-  uint64_t value = 0, last;
+  uint64_t value = 0, last, step;
   const bool is_power = text[strspn(text, "0123456789e^")] == '\0';
-  const char *wrong = is_power ? fold_number_range(text, &value, &last) : fold_number_malformed;
+  const char *wrong = is_power ? fold_number_range(text, &value, &last, &step) : fold_number_malformed;
   if (wrong == fold_number_too_large || (!wrong && value > most))
     argp_failure(state, 2, 0, "%s %s: at most %llu", option, text, (unsigned long long)most);
   if (wrong)
