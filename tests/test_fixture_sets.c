@@ -171,6 +171,30 @@ Test(fixture_sets, terms_cannot_hide_in_any_problem_and_dtype) {
   fold_cases_free(&cases);
 }
 
+/* Libraries choose tiles and splits by k, and lose a tail at few sizes: every multiple of 8, every remainder modulo numbers up to 200, and
+ * so many terms in all as a host multiplies in well under a minute. */
+Test(fixture_sets, products_for_guests_sweep_k_past_20000) {
+  static bool swept[20600], remainder[200][200];
+  struct fold_cases cases = load_set("guests");
+  size_t terms = 0, n = 0;
+  for (size_t i = 0; i < cases.n; i++) {
+    const struct fold_case *c = &cases.at[i];
+    if (!c->source.generator || strcmp(c->source.generator->name, "counted") != 0) continue;
+    if (c->problem->id != FOLD_MATMUL || c->dtype != FOLD_F32 || c->cols >= 20600) continue;
+    swept[c->cols] = true;
+    terms += fold_case_terms(c);
+    n++;
+    for (size_t q = 1; q <= 200; q++) remainder[q - 1][c->cols % q] = true;
+  }
+  for (size_t k = 8; k <= 20480; k += 8) cr_expect(swept[k], "no k of %zu", k);
+  for (size_t k = 1; k <= 256; k++) cr_expect(swept[k], "no k of %zu", k);
+  for (size_t k = 128; k <= 20480; k += 128) cr_expect(swept[k - 1] && swept[k + 1], "k of %zu is not enclosed", k);
+  for (size_t q = 1; q <= 200; q++)
+    for (size_t r = 0; r < q; r++) cr_expect(remainder[q - 1][r], "no k of %zu modulo %zu", r, q);
+  cr_expect(n <= 4500 && terms <= 300000000, "%zu cases, %zu products", n, terms);
+  fold_cases_free(&cases);
+}
+
 /* And so is one that takes a pattern for a number: the dtypes of 8 bits have few enough to try all. */
 Test(fixture_sets, every_nan_of_8_bits_is_there_for_every_operation) {
   struct fold_cases cases = load_set("default");
