@@ -38,9 +38,10 @@ struct fold_selection_options {
   bool loaded;                     /* `registry` holds guests */
   char *claims;                    /* the claims that are asked for, as the user names them */
   double ulps;                     /* of --ulps */
+  char *sweep;                     /* the sizes of --sweep and --around */
   char *subjects;                  /* those that are named without an option */
   char *expanded;                  /* the claims, with presets replaced by what they stand for */
-  const char *npy[64], *given[18]; /* files; names of the options that were given, each once */
+  const char *npy[64], *given[20]; /* files; names of the options that were given, each once */
   size_t n_given;
 };
 /* Whether the option of that name was given. */

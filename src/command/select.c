@@ -22,6 +22,7 @@ enum {
   REPEATS,
   PROBE,
   AROUND,
+  SWEEP,
   ORDER_TIME,
   TWIN,
   ACCURATE_AS,
@@ -66,6 +67,11 @@ static const struct argp_option options[] = {
     {"npy", NPY, "FILE", 0,
      "use this array instead of fixtures (repeatable); with --engine mpi or nccl its columns are spread over the ranks",
      1},
+    {"sweep", SWEEP, "AXIS=A:B:STEP,...", 0,
+     "use sums of each size from A to B instead of fixtures: k=8:20000:8 (repeatable; axes k, m, n and batch). They "
+     "are of whole "
+     "numbers, so that bounded takes the exact result alone and says which terms are missing",
+     1},
     {"problem", PROBLEM, "PROBLEM", 0,
      "with --npy: sum (the default), prod, max, min, dot of its upper and its lower half of rows, or matvec: a matrix, "
      "and the vector as the last row",
@@ -79,6 +85,7 @@ static const struct argp_option claims_options[] = {
      1},
     {0},
 };
+enum { AROUND_SIZE = 3 }; /* so many sizes below and above a size of --around */
 enum { GOLDEN = 0x180, LIBRARY, BLESS };
 static const struct argp_option golden_options[] = {
     {"golden", GOLDEN, "FILE", 0,
@@ -112,7 +119,7 @@ static const struct argp_option judging_options[] = {
     {"repeats", REPEATS, "N", 0, "repeats of run_to_run (3)", 1},
     {"around", AROUND, "N,...", 0,
      "batch_invariant of guests: also try batches of each number of rows, of one less and of one more (default: only "
-     "near powers of two)",
+     "near powers of two). k=4096 (or m, n, batch): also judge sums of that size, and of up to 3 less and more",
      1},
     {"order-time", ORDER_TIME, "SECONDS", 0, "time limit for finding out how a refuted claim's order changed (10)", 1},
     {"probe", PROBE, NULL, 0, "also try claims that a subject does not make; they do not count", 1},
@@ -140,6 +147,8 @@ static void check_idle(const struct fold_selection_options *o, struct argp_state
   if (o->selection.finite && o->selection.n_guests == 0) argp_failure(state, 2, 0, "--finite needs --guest or --exec");
   if ((o->selection.accurate_as || o->selection.ulps_text) && o->selection.n_guests == 0)
     argp_failure(state, 2, 0, "--accurate-as and --ulps need --guest or --exec");
+  if (o->selection.sweep.text && o->selection.n_npy > 0)
+    argp_failure(state, 2, 0, "--npy is judged instead of sizes: --sweep and --around AXIS=N choose nothing");
   if (o->selection.fixtures && o->selection.n_npy > 0)
     argp_failure(state, 2, 0, "--npy is judged instead of fixtures: --fixtures chooses nothing");
 }
@@ -152,12 +161,40 @@ static void add_guest(struct fold_selection_options *o, const struct fold_door *
   s->guests = o->guests;
 }
 
-static void take_around(struct fold_selection *s, const char *arg, struct argp_state *state) {
-  char *list = strdup(arg); /* it will be changed */
+/* Adds sizes to those that are swept: o->sweep has the text. */
+static void add_sweep(struct fold_selection_options *o, const char *what, struct argp_state *state) {
+  char *text = NULL;
+  if (asprintf(&text, "%s%s%s", o->sweep ? o->sweep : "", o->sweep ? "," : "", what) < 0)
+    argp_failure(state, 99, 0, "not enough memory for --sweep");
+  free(o->sweep);
+  o->selection.sweep.text = o->sweep = text;
+}
+
+/* "k=4096": sums of 4,093 to 4,099 terms. */
+static void add_around(struct fold_selection_options *o, const char *item, struct argp_state *state) {
+  const char *value = strchr(item, '=') + 1;
+  const uint64_t at = fold_option_number(state, "--around", value, 1, UINT32_MAX);
+  char text[80];
+  snprintf(text, sizeof text, "%.*s%llu:%llu", (int)(value - item < 10 ? value - item : 10), item,
+           (unsigned long long)(at > AROUND_SIZE ? at - AROUND_SIZE : 1), (unsigned long long)at + AROUND_SIZE);
+  add_sweep(o, text, state);
+}
+
+/* Numbers of rows, and sizes along an axis. */
+static void take_around(struct fold_selection_options *o, const char *arg, struct argp_state *state) {
+  struct fold_around *around = &o->selection.around;
+  char *list = strdup(arg), *rest = NULL; /* it will be changed */
   if (list == NULL) argp_failure(state, 99, 0, "not enough memory for --around");
-  s->around_text = arg;
-  s->around.n = fold_option_numbers(state, "--around", list, 1, UINT32_MAX, s->around.at,
-                                    sizeof s->around.at / sizeof *s->around.at);
+  o->selection.around_text = arg;
+  around->n = 0;
+  for (char *item = strtok_r(list, ",", &rest); item; item = strtok_r(NULL, ",", &rest)) {
+    if (strchr(item, '='))
+      add_around(o, item, state);
+    else if (around->n == sizeof around->at / sizeof *around->at)
+      argp_failure(state, 2, 0, "--around: at most %zu numbers", around->n);
+    else
+      around->at[around->n++] = fold_option_number(state, "--around", item, 1, UINT32_MAX);
+  }
   free(list);
 }
 
@@ -198,7 +235,11 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       s->ulps_text = arg;
       return 0;
     case PROBLEM: s->npy_problem = fold_option_problem(state, arg); return 0;
-    case AROUND: take_around(s, arg, state); return 0;
+    case AROUND: take_around(o, arg, state); return 0;
+    case SWEEP:
+      s->sweep.alone = true;
+      add_sweep(o, arg, state);
+      return 0;
     case ORDER_TIME: fold_option_set_number(state, "--order-time", arg, 86400, "FOLDPROOF_ORDER_TIME"); return 0;
     case REPEATS: s->repeats = (unsigned)fold_option_number(state, "--repeats", arg, 1, FOLD_REPEATS_MOST); return 0;
     case SET:
@@ -318,6 +359,16 @@ static fold_status check_guests(const struct fold_selection *selection, const st
                     registry->n ? registry->subjects[0].name : "", selection->subjects ? selection->subjects : "");
 }
 
+/* Sizes are swept in what a selected subject takes. */
+static void take_masks(struct fold_selection *selection, const struct fold_registry *registry) {
+  for (size_t i = 0; i < registry->n; i++) {
+    const struct fold_subject *subject = &registry->subjects[i];
+    if (!fold_selects_subject(selection, subject) || fold_engine_has_ranks(subject->engine)) continue;
+    selection->sweep.problems |= subject->ops;
+    selection->sweep.dtypes |= subject->dtypes;
+  }
+}
+
 fold_status fold_selection_open(struct fold_selection_options *o, const struct fold_registry *own) {
   struct fold_selection *s = &o->selection;
   if (s->claims &&
@@ -342,6 +393,7 @@ fold_status fold_selection_open(struct fold_selection_options *o, const struct f
       fold_list_reverse((void *)(uintptr_t)o->registry.subjects, o->registry.n, sizeof(struct fold_subject));
   }
   FOLD_TRY(fold_selection_check(s, &o->registry));
+  take_masks(s, &o->registry);
   return check_guests(s, &o->registry);
 }
 
@@ -350,4 +402,5 @@ void fold_selection_close(struct fold_selection_options *o) {
   free(o->expanded);
   free(o->subjects);
   free(o->claims);
+  free(o->sweep);
 }

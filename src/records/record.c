@@ -287,6 +287,7 @@ static void set_asked(json_t *line, const struct fold_judgement *j) {
   if (asked->accurate_as && *asked->accurate_as)
     json_object_set_new(object, "accurate_as", text_value(asked->accurate_as));
   if (asked->ulps && *asked->ulps) json_object_set_new(object, "ulps", text_value(asked->ulps));
+  if (asked->sweep && *asked->sweep) json_object_set_new(object, "sweep", text_value(asked->sweep));
   if (asked->around && *asked->around) json_object_set_new(object, "around", text_value(asked->around));
   if (asked->variables) json_object_set(object, "variables", (json_t *)(uintptr_t)asked->variables);
   if (asked->guests) json_object_set(object, "guests", (json_t *)(uintptr_t)asked->guests);

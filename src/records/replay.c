@@ -63,6 +63,7 @@ void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *j, co
   if (j->claim->id == FOLD_SAME_BITS_AS) asked->twin = selection->twin;
   if (j->claim->id == FOLD_ACCURATE_AS) asked->accurate_as = selection->accurate_as;
   if (j->claim->id == FOLD_ULPS) asked->ulps = selection->ulps_text;
+  if (strncmp(j->c->name, "sweep/", 6) == 0) asked->sweep = selection->sweep.text;
   if (j->claim->id == FOLD_BATCH_INVARIANT) asked->around = selection->around_text;
 }
 
@@ -112,6 +113,7 @@ static void put_selection(const struct fold_replay *r, FILE *out) {
   put("--problem", said(r->npy) ? r->op : NULL, out);
   put("--fixture-folder", r->folder, out);
   put("--set", r->fixtures && !r->asked.usual_set ? "all" : NULL, out);
+  put("--sweep", r->asked.sweep, out);
   put("--fixtures", r->fixtures, out);
 }
 

@@ -17,7 +17,7 @@ struct fold_asked {
   bool strict, finite;
   bool one_engine,
       usual_set; /* the subject is on no other engine; the case is in the set that verify takes by default */
-  const char *ranks, *launch, *timeout, *around, *twin, *accurate_as, *ulps;
+  const char *ranks, *launch, *timeout, *around, *sweep, *twin, *accurate_as, *ulps;
   const char *python; /* the line of Python that judges a callable's case again */
   const json_t
       *variables; /* for threads, and for the library of ranks: {"OMP_NUM_THREADS": "7", "NCCL_ALGO": "Ring", ...} */

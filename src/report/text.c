@@ -69,6 +69,7 @@ struct fold_asked fold_asked_recorded(const json_t *record) {
                              .launch = fold_record_text(object, "launch"),
                              .timeout = fold_record_text(object, "timeout"),
                              .around = fold_record_text(object, "around"),
+                             .sweep = fold_record_text(object, "sweep"),
                              .twin = fold_record_text(object, "same_bits_as"),
                              .accurate_as = fold_record_text(object, "accurate_as"),
                              .ulps = fold_record_text(object, "ulps"),

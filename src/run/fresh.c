@@ -49,6 +49,7 @@ static const char **command_line(const struct fold_selection *s, const struct pr
   add(argv, &n, "--engine", s->engine < 0 ? NULL : fold_engine_name((enum fold_engine)s->engine));
   for (size_t i = 0; i < s->n_npy; i++) add(argv, &n, "--npy", s->npy[i]);
   add(argv, &n, "--problem", s->n_npy > 0 ? s->npy_problem->name : NULL);
+  add(argv, &n, "--sweep", s->sweep.alone ? s->sweep.text : NULL);
   add(argv, &n, "--fixture-folder", s->folder);
   add(argv, &n, "--set", s->set);
   add(argv, &n, "--fixtures", how->fixtures);

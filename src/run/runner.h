@@ -6,6 +6,7 @@
 #ifndef FOLD_RUNNER_H
 #define FOLD_RUNNER_H
 
+#include "fixtures/sweep.h"
 #include "guest/guest.h"
 #include "judge/judge.h"
 
@@ -23,6 +24,7 @@ struct fold_selection {
   unsigned repeats;          /* of run_to_run: FOLD_REPEATS unless the user says otherwise */
   struct fold_around around; /* of batch_invariant; around_text: as the user wrote it */
   const char *around_text;
+  struct fold_sweep sweep;             /* cases of many sizes; the masks are set by fold_selection_open */
   const char *accurate_as, *ulps_text; /* what every guest also promises (struct fold_wants), or NULL */
   const char *twin; /* the subject whose bits every other guest's subject promises, or NULL (fold_guests_load) */
   const struct fold_guest

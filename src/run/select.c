@@ -149,12 +149,17 @@ static int by_terms(const void *a, const void *b) {
   return n != m ? (n > m) - (n < m) : strcmp(one->name, other->name);
 }
 
+static fold_status load(const struct fold_selection *selection, struct fold_cases *cases) {
+  return (selection->fresh ? fold_cases_load_again : fold_cases_load)(selection->folder, selection->set,
+                                                                      selection->fixtures, cases);
+}
+
 static fold_status select_cases(const struct fold_selection *selection, unsigned ranks, struct fold_cases *cases) {
   for (size_t i = 0; i < selection->n_npy; i++)
     FOLD_TRY(fold_cases_add_npy(selection->npy[i], selection->npy_problem, ranks, cases));
   if (selection->n_npy > 0) return fold_ok();
-  FOLD_TRY((selection->fresh ? fold_cases_load_again : fold_cases_load)(selection->folder, selection->set,
-                                                                        selection->fixtures, cases));
+  if (selection->sweep.text) FOLD_TRY(fold_cases_add_sweep(&selection->sweep, selection->fixtures, cases));
+  if (!selection->sweep.alone) FOLD_TRY(load(selection, cases));
   for (size_t i = 0; i < cases->n; i++) FOLD_TRY(check_claims(&cases->at[i]));
   FOLD_TRY(check_globs(selection, cases));
   return cases->n > 0 ? fold_ok() : no_fixture(selection, "*", 1);

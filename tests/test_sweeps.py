@@ -1,0 +1,100 @@
+"""Sweeps: sums of each size along an axis, of whole numbers; a guest that is wrong at few sizes of k is refuted at the first of them, with what is missing.
+
+test_sweeps.py FOLDPROOF LIBRARY_FOLDER GUESTS_FOLDER CC
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+from guest_shell import FOLDPROOF, GUESTS, build, verify  # noqa: E402
+
+FOLDER = tempfile.TemporaryDirectory()
+TAILS = build(pathlib.Path(FOLDER.name), "tails", GUESTS / "tails.c")
+
+
+def sweep(subject, *options):
+    return verify("--guest", TAILS, "--subjects", f"tails/{subject}", *options)
+
+
+def joined(out):
+    return re.sub(r"\s+", " ", out)
+
+
+def check_refuted(subject, case, words, more, *options):
+    code, out, err = sweep(subject, *options)
+    assert code == 1 and f"REFUTED: tails/{subject} on host violates bounded: {case}/seed1" in joined(out), (subject, code, out, err)
+    assert words in joined(out) and f"also refuted: bounded ({more} more case" in out, (subject, words, out)
+    replay = next(line for line in out.splitlines() if line.startswith("  reproduce: "))[len("  reproduce: "):]
+    again = subprocess.run(replay, shell=True, capture_output=True, text=True)
+    assert again.returncode == 1 and again.stdout.rstrip().endswith("0 held, 1 refuted, 0 skipped"), (replay, again)
+
+
+def test_the_first_wrong_size_is_named_with_the_missing_terms():
+    check_refuted("at_9008", "sweep/f32/matmul/2x2x9008", "8 of 9,008 terms are missing", 18, "--sweep", "k=8:20000:8")
+    check_refuted("twice", "sweep/f32/matmul/2x2x4096", "1 more than the 4,096 terms is counted", 1, "--sweep", "k=4000:8200:16")
+    check_refuted("foreign", "sweep/f32/matmul/2x3x4104", "this is not the exact result result 3 (m 1, n 0)", 1, "--sweep", "k=4000:5104:8,n=3")
+    check_refuted("of_tiles", "sweep/f32/matmul/1x2x1025", "1 of 1,025 terms is missing", 1, "--sweep", "m=1:2", "--sweep", "k=1024:1026")
+    check_refuted("sum", "sweep/f32/sum/2x5003", "1 of 5,003 terms is missing", 1, "--sweep", "k=5003:10006:5003")
+
+
+def test_every_size_is_judged_and_a_right_guest_held():
+    code, out, _ = sweep("right", "--sweep", "k=8:2000:8", "--sweep", "m=1:2,n=4")
+    assert code == 0 and out.rstrip().endswith("500 held, 0 refuted, 0 skipped"), out
+    code, out, _ = verify("host/pairwise", "--sweep", "k=5:50:5")
+    assert code == 0 and out.rstrip().endswith(" held, 0 refuted, 0 skipped"), out
+    code, out, _ = verify("--guest", TAILS, "--subjects", "tails/right", "--claims", "run_to_run,fresh_process,bounded", "--sweep", "k=5:50:5")
+    assert code == 0 and out.rstrip().endswith("10 held, 0 refuted, 2 skipped") and "no selected case is for this claim" in out, out
+
+
+def test_sizes_around_one_along_any_axis():
+    code, out, _ = sweep("right", "--around", "k=4096", "--fixtures", "sweep/*")
+    assert code == 0 and out.rstrip().endswith("7 held, 0 refuted, 0 skipped"), out
+    code, out, _ = sweep("right", "--claims", "bounded", "--around", "k=2,3,m=3", "--fixtures", "sweep/*,integers/f32/matmul/5x6x9/*")
+    assert code == 0 and out.rstrip().endswith("31 held, 0 refuted, 0 skipped"), out  # k of 1 to 5, m of 1 to 6, and the fixture
+    check_refuted("of_tiles", "sweep/f32/matmul/1x2x1025", "1 of 1,025 terms is missing", 1, "--around", "k=1024", "--sweep", "m=1:2", "--fixtures", "*x1025/*")
+
+
+def test_what_no_sweep_can_be_is_refused():
+    for words, says in ((["k"], "--sweep k: AXIS=FIRST:LAST:STEP of axis batch, m, n or k"),
+                        (["q=3"], "--sweep q=3: AXIS="),
+                        (["k=5:3"], "k: 5..3 is a range that ends before it starts"),
+                        (["k=8:20:0"], "k: 8..20 step 0 has a step of 0"),
+                        (["k=8:20:4:4"], "is malformed"),
+                        (["k=1:9000"], "makes the list longer than 4096"),
+                        (["k=1:2000,m=1:2000"], "stands for 4000000 cases"),
+                        (["k="], "k: "),
+                        (["k=x"], "k: x is malformed")):
+        code, out, err = sweep("right", "--sweep", *words)
+        assert code == 2 and says in err and len(err.splitlines()) == 1, (words, code, err)
+    code, _, err = sweep("sum", "--sweep", "n=1:9")
+    assert code == 2 and "no selected subject has sums with these axes" in err, err
+    code, _, err = sweep("right", "--sweep", "k=3", "--npy", "x.npy")
+    assert code == 2 and "--npy is judged instead of sizes" in err, err
+    code, _, err = sweep("right", "--around", "k=x")
+    assert code == 2 and "--around x" in err, err
+
+
+def test_a_record_holds_the_sweep():
+    records = pathlib.Path(FOLDER.name, "run.jsonl")
+    sweep("twice", "--sweep", "k=4094:4096", "--jsonl", str(records))
+    lines = [json.loads(line) for line in records.read_text().splitlines()]
+    refuted = [r for r in lines if r.get("verdict") == "refuted"]
+    assert len(refuted) == 1 and refuted[0]["asked"]["sweep"] == "k=4094:4096", refuted
+    page = subprocess.run([FOLDPROOF, "report", str(records)], capture_output=True, text=True).stdout
+    assert "--sweep &#39;k=4094:4096&#39;" in page, page[-2000:]
+
+
+def test_the_guests_fixtures_find_a_tail_lost_at_few_sizes():
+    for subject, cases in (("at_9008", "*/2x2x9008/*,*/2x2x9608/*"), ("one_in_200", "counted/f32/matmul/3x5x*"), ("of_tiles", "counted/f32/matmul/17x1x*")):
+        code, out, _ = sweep(subject, "--fixtures", cases)
+        assert code == 1 and "missing" in out, (subject, out)
+
+
+for name, test in list(globals().items()):
+    if name.startswith("test_"):
+        test()
+        print("ok", name)
