@@ -297,6 +297,25 @@ Test(command, rows_without_a_bound_are_counted) {
   free(rows);
 }
 
+/* In words, in the record, and again where the record's results are judged. */
+Test(command, a_verdict_over_a_sample_says_so) {
+  SHELL(s);
+  shell_run(s,
+            "$F gen normal --rows 70000 --cols 100 -o x.npy && "
+            "$F verify host/pairwise --npy x.npy --claims bounded,replays --jsonl a.jsonl");
+  EXPECT_CODE(s, 0);
+  cr_expect(strstr(s->out, "sampled: 1 verdict on large cases, the first with 3,991") &&
+                strstr(s->out, " of 70,000 results judged (npy:x.npy/f32/sum/70000x100)\n"),
+            "%s", s->out);
+  shell_run(s, "cat a.jsonl");
+  cr_expect(strstr(s->out, "of 70,000 results judged\"") && strstr(s->out, "\"results_judged\":3991,"), "%s", s->out);
+  shell_run(s, "$F recheck a.jsonl");
+  EXPECT_CODE(s, 0);
+  cr_expect(strstr(s->out, " 0 contradictions") && strstr(s->out, "sampled: 1 verdict"), "%s", s->out);
+  shell_run(s, "sed 's/\"results_judged\":[0-9]*/\"results_judged\":4/' a.jsonl >b.jsonl; $F recheck b.jsonl");
+  cr_expect(strstr(s->out, "results_judged of bounded: it says 4; its results and input give 3991"), "%s", s->out);
+}
+
 static json_t *ask_oracle(struct shell *s, enum fold_dtype dtype, const char *op, size_t n, const double *x) {
   struct array a = {dtype, x};
   cr_assert_eq(fold_npy_write(scratch_path(&s->scratch, "x.npy"), dtype, 1, n, true, fill, &a).code, FOLD_OK);

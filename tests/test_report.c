@@ -147,9 +147,9 @@ Test(report, junit_is_well_formed_and_adds_up) {
 
 /* An output holds what its name says, unless --format says otherwise. */
 Test(report, the_suffix_of_the_output_chooses_the_format) {
-  static const char *const begins[][3] = {{"a.xml", "", "<?xml"}, {"a.md", "", "#"},
-                                          {"a.html", "", "<!"},   {"a.out", "", "<!"}, {"a.xml", "--format html", "<!"},
-                                          {"a.txt", "", "8 held"}};
+  static const char *const begins[][3] = {
+      {"a.xml", "", "<?xml"},           {"a.md", "", "#"},      {"a.html", "", "<!"}, {"a.out", "", "<!"},
+      {"a.xml", "--format html", "<!"}, {"a.txt", "", "8 held"}};
   SHELL(s);
   shell_run(s, "$M verify --subjects 'mutant/twice' --fixtures 'normal/f32/sum/1x31/*' --jsonl a.jsonl");
   for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
@@ -231,6 +231,24 @@ Test(report, rows_without_a_bound_are_told) {
                    "%s", s->out);
 }
 
+/* A claim that held over a sample of the results says of how many. */
+Test(report, samples_are_told) {
+  SHELL(s);
+  shell_put(s, "a.jsonl",
+            ENVIRONMENT JUDGED_ROWS("a/b", "bounded", "n/f32/sum/90000x900", "90000", "held",
+                                    ",\"results_judged\":4096") JUDGED("a/b", "bounded", "n/f32/sum/1x9", "held", "")
+                JUDGED_ROWS("a/b", "compensated", "n/f32/sum/90000x900", "90000", "held",
+                            ",\"results_judged\":4000,\"rows_judged\":3999,\"rows_without_bound\":1"
+                            ",\"reason\":\"4,000 of 90,000 results judged; 1 of 4000 rows have no bound: n u\""));
+  shell_run(s, "$F report a.jsonl --format markdown");
+  EXPECT_CODE(s, 0);
+  cr_expect(strstr(s->out, "\n* **a/b on host: bounded**: 4,096 of 90,000 results judged\n"), "%s", s->out);
+  cr_expect(
+      strstr(s->out,
+             "\n* **a/b on host: compensated**: 4,000 of 90,000 results judged; 1 of 4000 rows have no bound: n u\n"),
+      "%s", s->out);
+}
+
 /* Held about order, on inputs that could tell another order and on those that could not; older records say neither. */
 Test(report, what_nothing_could_tell_is_told) {
   SHELL(s);
@@ -309,7 +327,8 @@ Test(report, what_records_hold_stays_text) {
 Test(report, a_name_of_a_claim_is_one_column) {
   SHELL(s);
   shell_put(s, "a.jsonl",
-            JUDGED("x", "=a;^b;#c", "n/f32/sum/1x3", "held", "") JUDGED("x", "bounded", "n/f32/sum/1x3", "refuted", ""));
+            JUDGED("x", "=a;^b;#c", "n/f32/sum/1x3", "held", "")
+                JUDGED("x", "bounded", "n/f32/sum/1x3", "refuted", ""));
   shell_run(s, "$F report a.jsonl --format markdown | grep -A2 '^| Subject'");
   cr_expect_str_eq(s->out, "| Subject | bounded | =a;^b;&#35;c |\n| --- | --- | --- |\n| x on host | ✗ 1 | ✓ 1 |\n");
 }

@@ -16,7 +16,7 @@ struct fold_figures {
   const struct fold_claim *claim;
   enum fold_verdict verdict;
   bool compared;
-  size_t comparisons, unjudged, row;
+  size_t sampled, comparisons, unjudged, row;
   uint64_t got, want;
   double ulps, backward, fraction;
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/text.h"
 #include "judge/evidence.h"
 #include "oracles/bound.h"
 #include "oracles/order.h"
@@ -176,37 +177,6 @@ static fold_status run_product(const struct fold_truths *truths, struct fold_wei
                                     room);
 }
 
-/* Finds the same result of the same row among those weighed by the same bound. */
-static const struct fold_weighed *find_weighed(const struct fold_truths *truths, const struct fold_weighing *w) {
-  const struct fold_weighed *at = &truths->weighed[w->row * truths->n_weighed];
-  for (size_t i = 0; i < truths->n_weighed; i++)
-    if (at[i].known && at[i].got == w->got && at[i].height == w->height && at[i].order == w->order &&
-        fold_arithmetic_same(at[i].how, w->how))
-      return &at[i]; /* unseen: 0 */
-  return NULL;
-}
-
-/* Whether the terms hardly cancel. */
-static bool is_conditioned(const struct fold_truth *truth) {
-  return truth->op == FOLD_SUM && truth->condition <= FOLD_WELL_CONDITIONED;
-}
-
-/* Keeps a result that is allowed. */
-static void keep_weighed(struct fold_truths *truths, const struct fold_weighing *w) {
-  struct fold_weighed *at = &truths->weighed[w->row * truths->n_weighed];
-  memmove(at + 1, at, (truths->n_weighed - 1) * sizeof *at); /* unseen: drop */
-  at[0] = (struct fold_weighed){.known = true,
-                                .conditioned = is_conditioned(w->truth),
-                                .how = w->how,
-                                .order = w->order,
-                                .height = w->height,
-                                .got = w->got,
-                                .want = w->truth->rounded[w->how.result],
-                                .ulps = w->ulps,
-                                .backward = w->backward,
-                                .fraction = w->fraction};
-}
-
 /* Notes an error that is large for a sum whose terms hardly cancel, where no order is declared whose bound would tell. */
 static void note_off(const struct fold_evidence *e, bool conditioned, double ulps, struct fold_finding *finding) {
   const bool declared = e->subject->order || e->subject->height;
@@ -241,7 +211,7 @@ static bool judge_result(const struct fold_evidence *e, struct fold_weighing *w,
   w->got = got;
   *status = own_height(e, w);
   if (status->code != FOLD_OK) return true;
-  const struct fold_weighed *before = find_weighed(truths, w);
+  const struct fold_weighed *before = fold_truths_find_weighed(truths, w);
   if (before) take_weighed(e, before, row, finding);
   if (before) return true;
   *status = fold_truths_row(truths, row, &w->truth);
@@ -249,8 +219,8 @@ static bool judge_result(const struct fold_evidence *e, struct fold_weighing *w,
   if (status->code != FOLD_OK) return true;
   bool right = fold_weigh(w, finding, status);
   w->running = NULL;
-  if (right && status->code == FOLD_OK) note_off(e, is_conditioned(w->truth), w->ulps, finding);
-  if (right && status->code == FOLD_OK) keep_weighed(truths, w);
+  if (right && status->code == FOLD_OK) note_off(e, fold_truth_is_conditioned(w->truth), w->ulps, finding);
+  if (right && status->code == FOLD_OK) fold_truths_keep_weighed(truths, w);
   return right;
 }
 
@@ -307,6 +277,26 @@ bool fold_refutes_row(const struct fold_evidence *e, size_t row) {
   return weight.known && !weight.allowed;
 }
 
+/* How many results are judged. Notes in the finding whether these are all of them. */
+static size_t count_judged(const struct fold_evidence *e, struct fold_finding *finding) {
+  const struct fold_sample *judged = &e->truths->judged;
+  if (judged->at == NULL) return finding->rows;
+  return finding->sampled = judged->n;
+}
+
+/* Says of a finding that held which results it does not cover. */
+static void tell_unjudged(struct fold_finding *finding, fold_status none) {
+  const size_t n = finding->sampled ? finding->sampled : finding->rows, room = sizeof finding->reason;
+  char some[32], all[32];
+  int used = 0;
+  if (finding->sampled)
+    used = snprintf(finding->reason, room, "%s of %s results judged", fold_text_grouped((double)n, some),
+                    fold_text_grouped((double)finding->rows, all));
+  if (finding->unjudged > 0)
+    snprintf(finding->reason + used, room - (size_t)used, "%s%zu of %zu rows have %.120s", used ? "; " : "",
+             finding->unjudged, n, none.text);
+}
+
 /* Closes the finding when no row is refuted. If any row failed, there is no verdict. */
 static void close_rows(struct fold_finding *finding, fold_status none, fold_status failure) {
   if (failure.code != FOLD_OK) {
@@ -315,9 +305,7 @@ static void close_rows(struct fold_finding *finding, fold_status none, fold_stat
     fold_find_failed(finding, none);
   } else {
     fold_find_held(finding);
-    if (finding->unjudged > 0)
-      snprintf(finding->reason, sizeof finding->reason, "%zu of %zu rows have %.150s", finding->unjudged, finding->rows,
-               none.text);
+    if (finding->verdict == FOLD_HELD) tell_unjudged(finding, none);
   }
 }
 
@@ -326,8 +314,9 @@ static void judge_rows(const struct fold_evidence *e, struct fold_weighing *w, f
                        struct fold_finding *finding) {
   fold_status none = fold_ok(), status;
   bool right = true, known = failure.code == FOLD_OK;
-  for (size_t row = 0; row < finding->rows && known && right; row++) {
-    right = judge_row(e, w, finding, row, &status);
+  const size_t n = count_judged(e, finding);
+  for (size_t i = 0; i < n && known && right; i++) {
+    right = judge_row(e, w, finding, fold_sample_result(&e->truths->judged, i), &status);
     finding->comparisons += right && status.code == FOLD_OK;
     finding->unjudged += right && status.code == FOLD_UNSUPPORTED;
     if (status.code == FOLD_UNSUPPORTED && none.code == FOLD_OK) none = status;
@@ -426,7 +415,9 @@ static bool judge_ulps(const struct fold_evidence *e, struct fold_finding *findi
 void fold_judge_ulps(const struct fold_evidence *e, struct fold_finding *finding) {
   const enum fold_dtype dtype = fold_evidence_result_dtype(e);
   const fold_status none = fold_error(FOLD_UNSUPPORTED, "no ulps: the exact result is not finite");
-  for (size_t row = 0; row < finding->rows; row++) {
+  const size_t n = count_judged(e, finding);
+  for (size_t i = 0; i < n; i++) {
+    const size_t row = fold_sample_result(&e->truths->judged, i);
     const struct fold_truth *truth;
     const fold_status status = fold_truths_row(e->truths, row, &truth);
     if (status.code != FOLD_OK) {
@@ -444,7 +435,9 @@ void fold_judge_ulps(const struct fold_evidence *e, struct fold_finding *finding
 static void judge_rounding(const struct fold_evidence *e, struct fold_finding *finding, bool nearest) {
   const struct fold_arithmetic how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
   const enum fold_dtype dtype = how.result;
-  for (size_t row = 0; row < finding->rows; row++) {
+  const size_t n = count_judged(e, finding);
+  for (size_t i = 0; i < n; i++) {
+    const size_t row = fold_sample_result(&e->truths->judged, i);
     const struct fold_truth *truth;
     fold_status status = fold_truths_row(e->truths, row, &truth);
     if (status.code != FOLD_OK) {
@@ -461,7 +454,7 @@ static void judge_rounding(const struct fold_evidence *e, struct fold_finding *f
     find_missing(e, finding);
     return;
   }
-  fold_find_held(finding);
+  close_rows(finding, fold_ok(), fold_ok());
 }
 
 void fold_judge_faithful(const struct fold_evidence *e, struct fold_finding *finding) {

@@ -7,6 +7,7 @@
 #define FOLD_EVIDENCE_H
 
 #include "fixtures/fixture.h"
+#include "judge/sample.h"
 #include "model/subject.h"
 #include "oracles/exact.h"
 #include "oracles/panel.h"
@@ -24,6 +25,7 @@ struct fold_finding {
   bool outside;       /* refuted by two runs: one is outside its bound, the other within */
   char sides[180];    /* refuted by two runs: how far each is from the exact result; may be empty */
   size_t rows;        /* how many results there are to judge */
+  size_t sampled;     /* how many of them are in the sample that is judged; 0: all are judged */
   size_t unjudged;    /* rows that have no bound; if other rows of the case have one, `reason` says so even when held */
   size_t comparisons; /* results (or guards, or bytes of input) that were looked at: held over none is not held */
   size_t row;
@@ -88,12 +90,14 @@ struct fold_kept_truth {
 
 /* The terms of a case, and what is known of them. All of it is made when it is first needed, and shared by all subjects: truths,
  * the results that were weighed last, and the replay of the last order. Truths are kept of every result of a case of up to
- * FOLD_TRUTHS_KEPT results, and else of the few that were asked for last: a larger case takes 80 bytes a result. */
-enum { FOLD_TRUTHS_KEPT = 4096 };
+ * FOLD_TRUTHS_KEPT results, or of that sample of them, and else of the few that were asked for last: a larger case takes 80 bytes
+ * a result. */
+enum { FOLD_TRUTHS_KEPT = FOLD_SAMPLED };
 struct fold_truths {
   const struct fold_case *c;
   const void
-      *in[FOLD_INPUTS]; /* in host memory, contiguous; NULL: no process has them whole, and all truths are given */
+      *in[FOLD_INPUTS];      /* in host memory, contiguous; NULL: no process has them whole, and all truths are given */
+  struct fold_sample judged; /* which results judges look at */
   struct fold_kept_truth *kept;
   struct fold_weighed *weighed; /* some a result: */
   size_t n_kept, n_weighed;
@@ -165,6 +169,12 @@ bool fold_weigh(struct fold_weighing *weighing, struct fold_finding *finding, fo
  * exact sum proves it. */
 void fold_find_missing(const struct fold_evidence *evidence, const struct fold_weighing *weighing,
                        struct fold_finding *finding);
+
+/* The same result of the same row among those that were weighed by the same bound; NULL. Keeps one that is allowed. */
+const struct fold_weighed *fold_truths_find_weighed(const struct fold_truths *truths, const struct fold_weighing *w);
+void fold_truths_keep_weighed(struct fold_truths *truths, const struct fold_weighing *w);
+/* Whether the terms of a sum hardly cancel. */
+bool fold_truth_is_conditioned(const struct fold_truth *truth);
 
 /* A result that a row of the evidence may have, against the exact one. */
 struct fold_weight {

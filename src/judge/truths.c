@@ -1,5 +1,6 @@
 /* truths.c: what is known of a case's terms: exact results, checked against what the fixture states; and replays of orders. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bits.h"
 #include "judge/evidence.h"
@@ -9,22 +10,24 @@
 enum { WEIGHED = 2, WEIGHED_OF_LARGE = 1, KEPT_OF_LARGE = 16 };
 
 fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case *c, const void *input) {
-  const size_t results = fold_case_results(c);
-  const bool large = results > FOLD_TRUTHS_KEPT;
   *truths = (struct fold_truths){.c = c, .in = {input}};
-  truths->n_kept = large ? KEPT_OF_LARGE : results + 1;
+  FOLD_TRY(fold_sample_choose(c, input, &truths->judged));
+  const size_t judged = truths->judged.n;
+  const bool large = judged > FOLD_TRUTHS_KEPT;
+  truths->n_kept = large ? KEPT_OF_LARGE : judged + 1; /* results that are not judged have the last */
   truths->n_weighed = large ? WEIGHED_OF_LARGE : WEIGHED;
   truths->kept = calloc(truths->n_kept, sizeof *truths->kept);
-  truths->weighed = calloc(results * truths->n_weighed + 1, sizeof *truths->weighed); /* unseen: 2 | 0 */
+  truths->weighed = calloc(judged * truths->n_weighed + 1, sizeof *truths->weighed); /* unseen: 2 | 0 */
   if (truths->kept && truths->weighed) return fold_ok();
   fold_truths_close(truths);
-  return fold_no_memory("for the truths of %zu results", results);
+  return fold_no_memory("for the truths of %zu results", judged);
 }
 
 void fold_truths_close(struct fold_truths *truths) {
   for (size_t k = 0; truths->kept && k < truths->n_kept; k++) /* unseen: <= */
     if (truths->kept[k].open) fold_truth_free(&truths->kept[k].truth);
   if (truths->prefixes_of) fold_prefixes_close(&truths->prefixes);
+  free(truths->judged.at);
   free(truths->kept);
   free(truths->weighed);
   free(truths->heights);
@@ -53,7 +56,7 @@ static fold_status make(struct fold_truths *truths, size_t result, struct fold_t
 }
 
 fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct fold_truth **truth) {
-  struct fold_kept_truth *kept = &truths->kept[row % truths->n_kept];
+  struct fold_kept_truth *kept = &truths->kept[fold_sample_place(&truths->judged, row) % truths->n_kept];
   *truth = &kept->truth;
   if (kept->of == row + 1) return fold_ok();
   if (!kept->open) fold_truth_init(&kept->truth);
@@ -62,6 +65,41 @@ fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct
   kept->of = status.code == FOLD_OK ? row + 1 : 0;
   if (status.code != FOLD_OK) *truth = NULL; /* unseen: drop */
   return status;
+}
+
+/* What was weighed of a result; NULL of one that is not judged. */
+static struct fold_weighed *weighed_of(const struct fold_truths *truths, size_t row) {
+  const size_t place = fold_sample_place(&truths->judged, row);
+  return place < truths->judged.n ? &truths->weighed[place * truths->n_weighed] : NULL;
+}
+
+const struct fold_weighed *fold_truths_find_weighed(const struct fold_truths *truths, const struct fold_weighing *w) {
+  const struct fold_weighed *at = weighed_of(truths, w->row);
+  for (size_t i = 0; at && i < truths->n_weighed; i++)
+    if (at[i].known && at[i].got == w->got && at[i].height == w->height && at[i].order == w->order &&
+        fold_arithmetic_same(at[i].how, w->how))
+      return &at[i]; /* unseen: 0 */
+  return NULL;
+}
+
+bool fold_truth_is_conditioned(const struct fold_truth *truth) {
+  return truth->op == FOLD_SUM && truth->condition <= FOLD_WELL_CONDITIONED;
+}
+
+void fold_truths_keep_weighed(struct fold_truths *truths, const struct fold_weighing *w) {
+  struct fold_weighed *at = weighed_of(truths, w->row);
+  if (at == NULL) return;
+  memmove(at + 1, at, (truths->n_weighed - 1) * sizeof *at); /* unseen: drop */
+  at[0] = (struct fold_weighed){.known = true,
+                                .conditioned = fold_truth_is_conditioned(w->truth),
+                                .how = w->how,
+                                .order = w->order,
+                                .height = w->height,
+                                .got = w->got,
+                                .want = w->truth->rounded[w->how.result],
+                                .ulps = w->ulps,
+                                .backward = w->backward,
+                                .fraction = w->fraction};
 }
 
 fold_status fold_truths_height(struct fold_truths *truths, const struct fold_order *order, uint64_t *height) {

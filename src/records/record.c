@@ -212,6 +212,7 @@ void fold_record_figures(json_t *line, const struct fold_finding *f, enum fold_d
   }
   if (f->moved) json_object_set_new(line, "moved", json_true());
   if (f->threads) json_object_set_new(line, "threads_tried", numbers_of(f->threads));
+  if (f->sampled > 0) json_object_set_new(line, "results_judged", json_integer((json_int_t)f->sampled));
   if (f->unjudged > 0) {
     json_object_set_new(line, "rows_judged", json_integer((json_int_t)f->comparisons));
     json_object_set_new(line, "rows_without_bound", json_integer((json_int_t)f->unjudged));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/list.h"
+#include "base/text.h"
 #include "base/wrap.h"
 #include "records/counts.h"
 
@@ -106,10 +107,27 @@ static void print_unclaimed(const struct fold_summary *summary, FILE *out) {
   }
 }
 
+static void keep_sampled(struct fold_summary *summary, const struct fold_judgement *j) {
+  if (j->finding.verdict != FOLD_HELD || j->finding.sampled == 0 || summary->sampled.n++ > 0) return;
+  summary->sampled.judged = j->finding.sampled;
+  summary->sampled.all = j->finding.rows;
+  snprintf(summary->sampled.name, sizeof summary->sampled.name, "%s", j->c->name);
+}
+
+static void print_sampled(const struct fold_summary *summary, FILE *out) {
+  char some[32], all[32];
+  const size_t n = summary->sampled.n;
+  if (n > 0)
+    fold_put_wrapped(out, 0, 2, "sampled: %zu verdict%s on large cases, the first with %s of %s results judged (%s)", n,
+                     n == 1 ? "" : "s", fold_text_grouped((double)summary->sampled.judged, some),
+                     fold_text_grouped((double)summary->sampled.all, all), summary->sampled.name);
+}
+
 fold_status fold_summary_add(struct fold_summary *summary, const struct fold_judgement *j, bool counted) {
   if (!counted) keep_unclaimed(&summary->unclaimed[j->subject_index], j);
   add_time(summary, j);
   keep_off(&summary->off[j->subject_index], j);
+  keep_sampled(summary, j);
   return j->promised && j->finding.verdict == FOLD_SKIPPED ? count_skip(summary, j->finding.reason) : fold_ok();
 }
 
@@ -203,5 +221,6 @@ void fold_summary_print(struct fold_summary *summary, const struct fold_table *t
   if (verbose) print_slowest(summary, "subjects", put_slowest_subjects, out);
   if (verbose) print_slowest(summary, "cases", put_slowest_cases, out);
   print_insensitive(table, out);
+  print_sampled(summary, out);
   print_unclaimed(summary, out);
 }

@@ -28,6 +28,11 @@ struct fold_summary {
     double ulps; /* 0: none */
     char name[160];
   } * off; /* for each subject: its largest error that deserves a notice, and the case */
+  struct {
+    size_t n;           /* verdicts that held over a sample of the results */
+    size_t judged, all; /* of the first, and its case: */
+    char name[160];
+  } sampled;
   /* Of a claim that a guest does not make, which is judged without being asked for (run/judges.c): neither counted nor a
    * failure. */
   struct fold_unclaimed {

@@ -209,7 +209,10 @@ static size_t count_at(const json_t *record, const char *key) {
 /* A case holds if the rows that have a bound hold; its record counts the rows without a bound. */
 static void count_rows(struct fold_model_cell *cell, const json_t *record) {
   const size_t unbounded = count_at(record, "rows_without_bound");
-  cell->rows += count_at(record, "rows");
+  const size_t sampled = count_at(record, "results_judged");
+  cell->rows += sampled ? sampled : count_at(record, "rows");
+  cell->sampled += sampled;
+  cell->sampled_of += sampled ? count_at(record, "rows") : 0;
   cell->unbounded += unbounded;
   if (unbounded == 0) return;
   const char *reason = strstr(fold_record_text(record, "reason"), "no bound");
@@ -217,8 +220,15 @@ static void count_rows(struct fold_model_cell *cell, const json_t *record) {
 }
 
 const char *fold_model_unbounded(const struct fold_model_cell *cell, char text[240]) {
+  char some[32], all[32];
+  int used = 0;
   text[0] = '\0';
-  if (cell->unbounded) snprintf(text, 240, "%zu of %zu rows have %s", cell->unbounded, cell->rows, cell->no_bound);
+  if (cell->sampled)
+    used = snprintf(text, 240, "%s of %s results judged", fold_text_grouped((double)cell->sampled, some),
+                    fold_text_grouped((double)cell->sampled_of, all));
+  if (cell->unbounded)
+    snprintf(text + used, 240 - (size_t)used, "%s%zu of %zu rows have %s", used ? "; " : "", cell->unbounded,
+             cell->rows, cell->no_bound);
   return text;
 }
 

@@ -37,6 +37,7 @@ struct fold_model_cell {
   /* Over the cases that held: how many rows they have; how many of these have no bound and were not judged; and why the
    * last of them has none. */
   size_t rows, unbounded;
+  size_t sampled, sampled_of; /* over those cases of which a sample was judged: its results, and all results */
   char no_bound[160];
   struct fold_model_fixture *fixtures;
   size_t n_fixtures, capacity;
@@ -182,7 +183,7 @@ void fold_model_total(const struct fold_model *model, size_t total[FOLD_VERDICTS
 void fold_model_summary(const struct fold_model *model, char text[200]);
 /* The subject's display name, "rows/par_256 on host", into `text`. */
 const char *fold_model_title(const struct fold_model_subject *subject, char text[160]);
-/* "3 of 5 rows have no bound: why", or "" where all have one. */
+/* "4,096 of 90,000 results judged; 3 of 5 rows have no bound: why", or "" where all were judged and have one. */
 const char *fold_model_unbounded(const struct fold_model_cell *cell, char text[240]);
 /* Whether a claim about order held on order-insensitive inputs only. */
 bool fold_model_untold(const struct fold_model_cell *cell);

@@ -156,7 +156,7 @@ static void list_failures(struct fold_sheet *sheet, const struct fold_model *m) 
 static void add_unbounded(struct fold_sheet *sheet, const struct fold_model *m, size_t s, size_t k, bool promised) {
   const struct fold_model_cell *cell = m->subjects[s].cells[promised][k];
   char title[160], text[240];
-  if (promised && cell->unbounded)
+  if (promised && (cell->unbounded || cell->sampled))
     FOLD_ROW(sheet, T(fold_model_title(&m->subjects[s], title)), T(m->claims[k]), T(fold_model_unbounded(cell, text)));
 }
 
