@@ -29,6 +29,7 @@
 #define DOTS (1u << FOLD_DOT)
 #define SCANS (1u << FOLD_SCAN | 1u << FOLD_EXCLUSIVE)
 #define ANY_SCAN (SCANS | 1u << FOLD_SCAN_MAX | 1u << FOLD_SCAN_MIN)
+#define KEYED (1u << FOLD_KEYED)
 #define PRODUCTS (DOTS | 1u << FOLD_SUMSQ | 1u << FOLD_MATVEC | 1u << FOLD_MATMUL)
 
 /* What every host subject promises: it keeps to its memory, and its bits depend on the row alone. */
@@ -250,6 +251,23 @@ static const struct fold_subject table[] = {
      .claims =
          INVARIANT | FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_LENGTH_INVARIANT),
      .run = fold_host_scan},
+    {.name = "keyed/sequential",
+     .engine = FOLD_HOST,
+     .about = "keyed sums, each term to its slot as it comes",
+     .dtypes = ANY_ON_HOST,
+     .ops = KEYED,
+     .order = "host/sequential",
+     .method = FOLD_PLAIN,
+     .claims = INVARIANT | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_LENGTH_INVARIANT),
+     .run = fold_host_keyed},
+    {.name = "keyed/exact",
+     .engine = FOLD_HOST,
+     .about = "keyed sums, each slot rounded once",
+     .dtypes = ANY_ON_HOST,
+     .ops = KEYED,
+     .method = FOLD_EXACT,
+     .claims = ROUNDED_ONCE,
+     .run = fold_host_keyed_exact},
     HOST_ORDER("rows/single_for", "one worker a row, rising index"),
     HOST_ORDER("rows/single_back", "one worker a row, falling index"),
     HOST_ORDER("rows/par_16", "16 chunks a row, partials sequentially"),

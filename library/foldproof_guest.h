@@ -39,7 +39,8 @@ enum foldproof_guest_dtype {
  * sum of the products of the elements of a row of each of two inputs; "sumsq", the sum of the squares of each row; "matvec", a matrix (`in`, rows x cols) times a
  * vector (`other`, cols elements); "matmul", `extent[0]` products of a matrix (m x k) and one of k x n;
  * "scan", "scan_max" and "scan_min" of each row: result j folds the terms up to j, rows x cols results; "exclusive_scan", the sums of
- * the terms before j. "rows", which must be the only one, is any
+ * the terms before j. "keyed": `in` has k rows of n values, `other` k keys (uint32_t, below m), and each of the m rows of results
+ * is the sum of the rows whose key it is, +0 where there are none. "rows", which must be the only one, is any
  * function of each row by itself: as nothing is known of it, no claim about its value or its order can be judged. */
 enum foldproof_guest_problem {
   FOLDPROOF_GUEST_SUM = 1,
@@ -50,7 +51,8 @@ enum foldproof_guest_problem {
   FOLDPROOF_GUEST_ROWS = 6,
   FOLDPROOF_GUEST_MATVEC = 7,
   FOLDPROOF_GUEST_MATMUL = 8,
-  FOLDPROOF_GUEST_SCAN = 9, /* 10 is kept for sums by key */
+  FOLDPROOF_GUEST_SCAN = 9,
+  FOLDPROOF_GUEST_KEYED = 10,
   FOLDPROOF_GUEST_SCAN_MAX = 11,
   FOLDPROOF_GUEST_SCAN_MIN = 12,
   FOLDPROOF_GUEST_EXCLUSIVE_SCAN = 13,
@@ -65,7 +67,7 @@ struct foldproof_guest_call {
   int32_t problem, dtype;      /* enum foldproof_guest_problem; the terms' enum foldproof_guest_dtype */
   int32_t accumulator, result; /* as the table declares them for these terms */
   uint64_t rows, cols;
-  const void *in, *other; /* other: the second input of "dot" and "matvec", else NULL */
+  const void *in, *other; /* other: the second input of "dot", "matvec" and "matmul", the keys of "keyed", else NULL */
   void *out;
   /* What `scratch` asked for, 256-byte aligned. Its first 4096 bytes are zero before a run and must be zero after it;
    * the rest may hold anything. */

@@ -90,7 +90,7 @@ static enum fold_telling ask_extremes(const struct fold_call *call) {
 fold_status fold_panel_ask(const struct fold_call *asked, struct fold_arithmetic how, enum fold_telling *telling) {
   struct fold_call own = *asked;
   const struct fold_call *call = &own;
-  if (own.problem->reach != FOLD_ALL) own.problem = fold_rows_problem(own.problem->op);
+  if (fold_is_scan(own.problem)) own.problem = fold_rows_problem(own.problem->op);
   const enum fold_axis axis = fold_batch_axis(call->problem, &call->shape);
   const size_t slices = call->shape.at[axis], results = fold_results(call->problem, &call->shape);
   const size_t width = slices ? results / slices : 0;

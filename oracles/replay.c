@@ -54,17 +54,27 @@ static fold_status replay_shared(const struct walk *walk, unsigned threads) {
   return first;
 }
 
-fold_status fold_rows_replay(const struct fold_order *order, struct fold_arithmetic how, const struct fold_call *call,
-                             fold_row_run *run, unsigned threads) {
+static fold_status replay_sorted(const struct fold_order *order, struct fold_arithmetic how,
+                                 const struct fold_call *call, fold_row_run *run, unsigned threads) {
   struct walk walk = {order, how, call, run, {0, 0, 0}};
-  if (call->problem->factors > 1 && (order->product == FOLD_NO_PRODUCT || call->problem->op != FOLD_SUM))
-    return fold_error(FOLD_UNSUPPORTED, "order %s does not say what becomes of a product", order->name);
   FOLD_TRY(fold_order_split(order, call->shape.k, &walk.split));
   const size_t results = fold_results(call->problem, &call->shape);
   bool small = call->shape.k == 0 || results < SERIAL_ELEMENTS / call->shape.k; /* unseen: <= */
   if (threads > 1 && !small && (results >= threads || walk.split.count == 1)) return replay_shared(&walk, threads);
   for (size_t r = 0; r < results; r++) FOLD_TRY(replay_row(&walk, r, small ? 1 : threads)); /* unseen: 2 */
   return fold_ok();
+}
+
+fold_status fold_rows_replay(const struct fold_order *order, struct fold_arithmetic how, const struct fold_call *call,
+                             fold_row_run *run, unsigned threads) {
+  struct fold_slots slots;
+  struct fold_call sorted;
+  if (call->problem->factors > 1 && (order->product == FOLD_NO_PRODUCT || call->problem->op != FOLD_SUM))
+    return fold_error(FOLD_UNSUPPORTED, "order %s does not say what becomes of a product", order->name);
+  FOLD_TRY(fold_call_sorted(call, &slots, &sorted));
+  const fold_status status = replay_sorted(order, how, &sorted, run, threads);
+  fold_slots_free(&slots);
+  return status;
 }
 
 fold_status fold_order_replay_to(const struct fold_order *order, const struct fold_call *call, enum fold_dtype result) {

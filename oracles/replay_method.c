@@ -68,13 +68,7 @@ static uint64_t replay_row(take *step, struct fold_arithmetic how, const struct 
   return fold_bits_from_double(how.result, how.method == FOLD_NEUMAIER ? plus(&sum, sum.s, sum.c) : sum.s);
 }
 
-fold_status fold_method_replay(const struct fold_order *order, struct fold_arithmetic how,
-                               const struct fold_call *call) {
-  if (how.method == FOLD_PLAIN) return fold_rows_replay(order, how, call, fold_rows_wide, 1);
-  take *step = take_of(order, how.method);
-  if (step == NULL || call->problem->op != FOLD_SUM)
-    return fold_error(FOLD_UNSUPPORTED, "its method has no replay of %s in the order %s",
-                      fold_op_name(call->problem->op), order->name);
+static fold_status replay_rows(take *step, struct fold_arithmetic how, const struct fold_call *call) {
   for (size_t r = 0; r < fold_results(call->problem, &call->shape); r++) {
     const struct fold_terms terms = fold_call_terms(call, r);
     struct fold_terms line;
@@ -84,4 +78,19 @@ fold_status fold_method_replay(const struct fold_order *order, struct fold_arith
     free(room);
   }
   return fold_ok();
+}
+
+fold_status fold_method_replay(const struct fold_order *order, struct fold_arithmetic how,
+                               const struct fold_call *call) {
+  if (how.method == FOLD_PLAIN) return fold_rows_replay(order, how, call, fold_rows_wide, 1);
+  take *step = take_of(order, how.method);
+  if (step == NULL || call->problem->op != FOLD_SUM)
+    return fold_error(FOLD_UNSUPPORTED, "its method has no replay of %s in the order %s",
+                      fold_op_name(call->problem->op), order->name);
+  struct fold_slots slots;
+  struct fold_call sorted;
+  FOLD_TRY(fold_call_sorted(call, &slots, &sorted));
+  const fold_status status = replay_rows(step, how, &sorted);
+  fold_slots_free(&slots);
+  return status;
 }

@@ -31,6 +31,8 @@ static const struct mutant_class classes[] = {
      "kernels that tile m, n and k, split k, or take leading dimensions from their caller", fold_mutants_matrix},
     {"scan", "results of a scan that have other terms than their own",
      "kernels that scan tiles and carry sums from one to the next", fold_mutants_scans},
+    {"keyed", "results of a keyed sum that lack terms, have others', or are not written",
+     "kernels that scatter, sort or segment by key", fold_mutants_keyed},
     {"ranks", "ranks that differ, by message, world or call", "rings, trees chosen by length, states lost on the way",
      fold_mutants_ranks},
 };

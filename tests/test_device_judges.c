@@ -16,50 +16,19 @@ enum { ROWS = 3 };
    FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) | FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) | \
    FOLD_CLAIM(FOLD_BATCH_INVARIANT) | FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT))
 
-/* `gap`: how many elements lie between rows, where a run on the case is made. */
-static fold_status judge_laid(enum fault fault, uint64_t claims, size_t rows, size_t gap, struct tally *t) {
+static fold_status judge(enum fault fault, uint64_t claims, size_t rows, struct tally *t) {
   static char name[] = "integers";
   struct fold_subject subject = subject_of(fault);
   subject.claims = claims;
-  subject.strides = true;
   struct fold_registry registry = {&subject, 1};
   struct fold_case c = {
       .name = name, .file = name, .dtype = FOLD_F32, .problem = fold_rows_problem(FOLD_SUM), .rows = rows, .cols = 50};
   c.source = (struct fold_source){fold_generator_find("integers"), FOLD_F32, 7, c.cols, 0};
-  c.layout = (struct fold_case_layout){.given = gap > 0, .gap = gap};
   struct fold_cases cases = {&c, 1, 1};
   device.calls = 0;
   seen.runs = 0;
   seen.varied.n = 0;
   return tally_verify(&registry, NULL, false, &cases, t);
-}
-
-static fold_status judge(enum fault fault, uint64_t claims, size_t rows, struct tally *t) {
-  return judge_laid(fault, claims, rows, 0, t);
-}
-
-/* Of a case with a layout, too; claims about several runs are left to contiguous ones. */
-Test(device_judges, a_fault_is_held_against_what_it_breaks_where_inputs_have_gaps) {
-  static const uint64_t judged = FOLD_TIDY | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED);
-  static const struct {
-    enum fault fault;
-    uint64_t breaks;
-  } rows[] = {
-      {RIGHT, 0},
-      {NOT_WRITTEN, FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED)},
-      {AT_OUTPUT, FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS)},
-      {CHANGES_INPUT, FOLD_CLAIM(FOLD_KEEPS_INPUT)}};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    struct tally t;
-    aside = -3;
-    cr_assert_eq(judge_laid(rows[i].fault, ALL, ROWS, 5, &t).code, FOLD_OK);
-    for (int k = 0; k < FOLD_CLAIMS; k++) {
-      const enum fold_verdict want = !(judged & FOLD_CLAIM(k))        ? FOLD_SKIPPED
-                                     : rows[i].breaks & FOLD_CLAIM(k) ? FOLD_REFUTED
-                                                                      : FOLD_HELD;
-      if (ALL & FOLD_CLAIM(k)) cr_expect_eq(t.last[k].verdict, want, "fault %zu, claim %d: %s", i, k, t.last[k].reason);
-    }
-  }
 }
 
 Test(device_judges, a_right_subject_holds_what_it_claims) {

@@ -96,9 +96,8 @@ Test(fixture_sets, rows_of_whole_tiles_are_there_for_every_problem_and_dtype) {
     for (int p = 0; p < FOLD_PROBLEMS; p++)
       for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
         const struct fold_problem *problem = fold_problem((enum fold_problem_id)p);
-        if (problem->inputs > 1 && dtype >= FOLD_E4M3) continue; /* no fixture has such products */
-        const size_t greatest =
-            problem->reach == FOLD_ALL ? GREATEST_TILE : 1024; /* each prefix has a truth of its own */
+        if (problem->inputs > 1 && dtype >= FOLD_E4M3) continue;              /* no fixture has such products */
+        const size_t greatest = fold_is_scan(problem) ? 1024 : GREATEST_TILE; /* each prefix has a truth of its own */
         for (size_t odd = 1; odd <= 7; odd += 2)
           for (size_t tile = odd; tile <= greatest; tile *= 2)
             cr_expect(tile < LEAST_TILE || has_whole_tiles(&cases, problem, (enum fold_dtype)dtype, tile),
@@ -137,7 +136,7 @@ Test(fixture_sets, no_length_is_far_from_one_that_is_tried) {
     for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
       const struct fold_problem *problem = fold_problem((enum fold_problem_id)p);
       if (problem->inputs > 1 && dtype >= FOLD_E4M3) continue; /* no fixture has such products */
-      const bool is_scan = problem->reach != FOLD_ALL;
+      const bool is_scan = fold_is_scan(problem);
       const double step = longest_step(&cases, problem, (enum fold_dtype)dtype, is_scan ? 1000 : 20000),
                    guests = longest_step(&more, problem, (enum fold_dtype)dtype, is_scan ? 1000 : 10000);
       cr_expect(step <= 1.7 && guests <= (is_scan ? 1.7 : 1.2), "%s of %s: a step of a factor %.2f, of %.2f for guests",
@@ -165,8 +164,8 @@ Test(fixture_sets, terms_cannot_hide_in_any_problem_and_dtype) {
       }
       const unsigned want = problem->inputs > 1 ? FOLD_EVERYWHERE : (1u << FOLD_DTYPES) - 1;
       cr_expect((dtypes & want) == want, "%s of %s: dtypes %x of %x", problem->name, generators[g], dtypes, want);
-      cr_expect(g == 0 || problem->inputs == 1 || (swapped & want) == want, "%s of %s: the other factor in %x of %x",
-                problem->name, generators[g], swapped, want);
+      cr_expect(g == 0 || problem->inputs == 1 || fold_is_keys(problem, 1) || (swapped & want) == want,
+                "%s of %s: the other factor in %x of %x", problem->name, generators[g], swapped, want);
     }
   fold_cases_free(&cases);
 }
@@ -291,23 +290,28 @@ Test(fixture_sets, worlds_of_one_and_two_have_every_dtype_operation_and_kind_of_
 Test(fixture_sets, the_sets_stay_within_their_budgets) {
   struct fold_cases cases = load_set("default"), large = load_set("large"), all = load_set("all"),
                     guests = load_set("guests");
-  size_t elements[4] = {0}, n[4] = {0}, longest = 0, few = 0;
+  size_t elements[5] = {0}, n[5] = {0}, longest = 0, few = 0;
   for (size_t i = 0; i < cases.n; i++) {
-    int kind = cases.at[i].problem->reach != FOLD_ALL ? 3 : cases.at[i].problem->inputs > 1 ? 2 : cases.at[i].ranks > 0;
-    if (cases.at[i].claims) few += cases.at[i].rows * cases.at[i].cols;
-    if (cases.at[i].claims) continue;
-    elements[kind] += cases.at[i].rows * cases.at[i].cols;
+    const struct fold_case *c = &cases.at[i];
+    const bool keyed = c->problem->reach == FOLD_BY_KEY;
+    const int kind = keyed ? 4 : fold_is_scan(c->problem) ? 3 : c->problem->inputs > 1 ? 2 : c->ranks > 0;
+    const size_t terms = keyed ? fold_case_terms(c) : c->rows * c->cols;
+    if (c->claims) few += terms;
+    if (c->claims) continue;
+    elements[kind] += terms;
     n[kind]++;
   }
   cr_expect(n[0] >= 700 && n[0] <= 1600, "%zu cases", n[0]);
   cr_expect(elements[0] <= 12000000, "%zu elements", elements[0]);
-  cr_expect(few <= 33000000, "%zu elements that few claims are judged on", few);
+  cr_expect(few <= 33700000, "%zu elements that few claims are judged on", few);
   cr_expect(n[1] >= 300 && n[1] <= 1150, "%zu cases of ranks", n[1]);
   cr_expect(elements[1] <= 5600000, "%zu elements of ranks", elements[1]);
   cr_expect(n[2] >= 400 && n[2] <= 700, "%zu cases of two inputs", n[2]);
   cr_expect(elements[2] <= 1200000, "%zu elements of two inputs", elements[2]);
   cr_expect(n[3] >= 100 && n[3] <= 400, "%zu scans", n[3]);
   cr_expect(elements[3] <= 300000, "%zu elements of scans", elements[3]);
+  cr_expect(n[4] >= 80 && n[4] <= 160, "%zu keyed sums", n[4]);
+  cr_expect(elements[4] <= 150000, "%zu elements of keyed sums", elements[4]);
   for (size_t i = 0; i < large.n; i++)
     if (large.at[i].rows * large.at[i].cols > longest) longest = large.at[i].rows * large.at[i].cols;
   cr_expect(longest == 50000000, "the longest of the large set has %zu elements", longest);

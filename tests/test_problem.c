@@ -31,6 +31,12 @@ Test(problem, a_signature_that_is_wrong_is_refused_with_its_reason) {
     cr_expect_eq(status.code, FOLD_BAD_INPUT, "%s", wrong[i].signature);
     cr_expect(strstr(status.text, wrong[i].says), "%s: %s", wrong[i].signature, status.text);
   }
+  static const char *const not_keyed[] = {"kn->mn", "kn,kn->mn", "mk,k->m", "kn,k->n", "k,kn->mn", "kn,k->mk"};
+  struct fold_problem keyed = {.name = "mine", .reach = FOLD_BY_KEY};
+  cr_expect_eq(fold_signature_parse("kn,k->mn", &keyed).code, FOLD_OK);
+  cr_expect(fold_is_keys(&keyed, 1) && !fold_is_keys(&keyed, 0));
+  for (size_t i = 0; i < sizeof not_keyed / sizeof *not_keyed; i++)
+    cr_expect_eq(fold_signature_parse(not_keyed[i], &keyed).code, FOLD_BAD_INPUT, "%s", not_keyed[i]);
   cr_expect_eq(fold_problems_check().code, FOLD_OK);
 }
 
@@ -60,7 +66,7 @@ static double add(const struct fold_terms *scattered) {
   double sum = 0;
   cr_assert_eq(fold_terms_line(scattered, &terms, &room).code, FOLD_OK);
   for (size_t t = 0; t < terms.n; t++)
-    sum += (double)((const float *)terms.factor[0])[t] * ((const float *)terms.factor[1])[t];
+    sum += (double)((const float *)terms.factor[0])[t] * (terms.factors > 1 ? ((const float *)terms.factor[1])[t] : 1);
   free(room);
   return sum;
 }
@@ -115,11 +121,11 @@ Test(problem, an_element_is_first_in_the_result_that_its_coordinates_say) {
   const struct fold_problem p = products(), *matvec = fold_problem(FOLD_MATVEC);
   const struct fold_shape shape = {.at = {B, M, N, K}};
   for (size_t e = 0; e < B * M * K; e++)
-    cr_expect_eq(fold_first_result_of(&p, &shape, 0, e), e / K * N, "left element %zu", e);
+    cr_expect_eq(fold_first_result_of(&p, &shape, 0, e, NULL), e / K * N, "left element %zu", e);
   for (size_t e = 0; e < B * K * N; e++)
-    cr_expect_eq(fold_first_result_of(&p, &shape, 1, e), e / (K * N) * M * N + e % N, "right element %zu", e);
-  for (size_t e = 0; e < M * K; e++) cr_expect_eq(fold_first_result_of(matvec, &shape, 0, e), e / K, "%zu", e);
-  for (size_t e = 0; e < K; e++) cr_expect_eq(fold_first_result_of(matvec, &shape, 1, e), 0, "%zu", e);
+    cr_expect_eq(fold_first_result_of(&p, &shape, 1, e, NULL), e / (K * N) * M * N + e % N, "right element %zu", e);
+  for (size_t e = 0; e < M * K; e++) cr_expect_eq(fold_first_result_of(matvec, &shape, 0, e, NULL), e / K, "%zu", e);
+  for (size_t e = 0; e < K; e++) cr_expect_eq(fold_first_result_of(matvec, &shape, 1, e, NULL), 0, "%zu", e);
 }
 
 Test(problem, a_result_is_named_by_its_place) {
@@ -145,7 +151,8 @@ Test(problem, a_result_of_a_scan_has_the_terms_up_to_its_place) {
       float sum = 0;
       for (size_t t = 0; t < terms.n; t++) sum += ((const float *)terms.factor[0])[t];
       cr_expect_eq(sum, want[p][r], "problem %zu, result %zu", p, r);
-      cr_expect_eq(fold_first_result_of(call.problem, &call.shape, 0, r), p && r % 3 < 2 ? r + 1 : r, "element %zu", r);
+      cr_expect_eq(fold_first_result_of(call.problem, &call.shape, 0, r, NULL), p && r % 3 < 2 ? r + 1 : r,
+                   "element %zu", r);
     }
   }
 }
@@ -184,4 +191,34 @@ Test(problem, rows_are_shared_among_the_inputs) {
     cr_expect_eq(status.code, rows[i].code, "row %zu: %s", i, status.text);
     if (rows[i].code == FOLD_OK) cr_expect_eq(each, rows[i].each, "row %zu: %zu", i, each);
   }
+}
+
+/* Where keys say which terms a result has, these are gathered, in rising place; a slot may have none. */
+Test(problem, a_result_of_a_keyed_sum_has_the_terms_of_its_key) {
+  enum { M3 = 4, N2 = 2, K6 = 6 };
+  const float x[K6 * N2] = {1, 100, 2, 200, 4, 400, 8, 800, 16, 1600, 32, 3200};
+  const uint32_t keys[K6] = {3, 0, 3, 2, 0, 3}, wrong[K6] = {3, 0, 4, 2, 0, 3};
+  const float want[M3 * N2] = {18, 1800, 0, 0, 8, 800, 37, 3700};
+  const size_t terms_of[M3] = {2, 0, 1, 3};
+  struct fold_call call = {.dtype = FOLD_F32, .problem = fold_problem(FOLD_KEYED), .shape = {.at = {1, M3, N2, K6}}};
+  struct fold_call sorted;
+  struct fold_slots slots;
+  call.in[0] = x;
+  call.in[1] = keys;
+  cr_assert_eq(fold_call_sorted(&call, &slots, &sorted).code, FOLD_OK);
+  cr_expect_eq(fold_results(call.problem, &call.shape), M3 * N2);
+  cr_expect_eq(fold_all_terms(call.problem, &call.shape), K6 * N2);
+  for (size_t r = 0; r < M3 * N2; r++) {
+    const struct fold_terms terms = fold_call_terms(&sorted, r);
+    cr_expect_eq(terms.n, terms_of[r / N2], "result %zu", r);
+    cr_expect_eq(terms.n, fold_terms_in(&sorted, r));
+    cr_expect_eq(add(&terms), want[r], "result %zu", r);
+  }
+  for (size_t e = 0; e < K6 * N2; e++)
+    cr_expect_eq(fold_first_result_of(call.problem, &call.shape, 0, e, keys), keys[e / N2] * N2 + e % N2, "%zu", e);
+  fold_slots_free(&slots);
+  call.in[1] = wrong;
+  const fold_status status = fold_call_sorted(&call, &slots, &sorted);
+  cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "key 2 is 4, and there are 4 slots"), "%s",
+            status.text);
 }

@@ -80,7 +80,7 @@ Test(truths, know_the_height_of_each_prefix) {
     for (size_t r = 0; r < 140; r += 1 + r % 3)
       for (int again = 0; again < 2; again++) {
         uint64_t got = 0, want = 0;
-        cr_assert_eq(fold_truths_height_of(&f.truths, &orders[k], r, &got).code, FOLD_OK);
+        cr_assert_eq(fold_truths_height_of(&f.truths, &orders[k], r % 70 + 1, &got).code, FOLD_OK);
         cr_assert_eq(fold_order_height(&orders[k], FOLD_F32, NULL, r % 70 + 1, &want).code, FOLD_OK);
         cr_expect_eq(got, want, "%s: result %zu", orders[k].name, r);
       }

@@ -10,6 +10,8 @@ fold_run fold_host_determ;  /* the order of rows/par_256 by subject->width worke
 fold_run fold_host_summed;
 fold_run fold_host_dot_exact;
 fold_run fold_host_blocked; /* products of matrices by tiles, in dot/sequential's order */
+fold_run fold_host_keyed;
+fold_run fold_host_keyed_exact;
 fold_run fold_host_scan; /* plain or exact, by the method */
 
 /* How many threads a call asks for. */

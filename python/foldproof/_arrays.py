@@ -15,7 +15,7 @@ from ctypes import POINTER, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uin
 from typing import Any, Callable, Iterable, Tuple
 
 # A dtype's name: DLPack's code and bits, bytes, the array interface's name.
-_FLOAT, _BFLOAT, _E4M3, _E5M2 = 2, 4, 10, 12
+_INT, _FLOAT, _BFLOAT, _E4M3, _E5M2 = 0, 2, 4, 10, 12
 DTYPES = {
     "f16": (_FLOAT, 16, "<f2"),
     "bf16": (_BFLOAT, 16, None),
@@ -23,6 +23,7 @@ DTYPES = {
     "f64": (_FLOAT, 64, "<f8"),
     "e4m3": (_E4M3, 8, None),
     "e5m2": (_E5M2, 8, None),
+    "i32": (_INT, 32, "<i4"),
 }
 _NAMES = {(code, bits): name for name, (code, bits, _) in DTYPES.items()}
 _ML_DTYPES = {"bf16": "bfloat16", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
@@ -175,6 +176,11 @@ def maker(like: str) -> Callable[[Lent], Any]:
         from_dlpack = importlib.import_module("torch.utils.dlpack").from_dlpack
         return lambda lent: from_dlpack(lent.__dlpack__())
     return module.from_dlpack
+
+
+def as_keys(keys: Any, like: str) -> Any:
+    """Keys as frameworks take them for indices: int64; of jax int32."""
+    return keys.long() if like == "torch" else keys if like == "jax" else keys.astype("int64")
 
 
 def _is_there(name: str) -> bool:

@@ -26,10 +26,15 @@ _JAX_ALIGNMENT = 128  # XLA requires it, and copies arrays that are not aligned 
 _ALIGNMENT = 256  # of an allocation on a device
 
 
-def _axes(call: Any, letters: str, batches: Optional[bool]) -> List[int]:
+def _has_optional(call: Any) -> bool:
+    optional = BY_NUMBER[call.problem].optional
+    return bool(optional) and call.extent[AXES.index(optional)] != 1
+
+
+def _axes(call: Any, letters: str, whole: Optional[bool]) -> List[int]:
     """Axes by their places in a call's extents."""
-    kept = call.extent[0] != 1 if batches is None else batches
-    return [AXES.index(letter) for letter in letters if letter != "b" or kept]
+    kept = _has_optional(call) if whole is None else whole
+    return [AXES.index(letter) for letter in letters if kept or letter != BY_NUMBER[call.problem].optional]
 
 
 def _skips() -> Tuple[Any, ...]:
@@ -52,10 +57,10 @@ def _let_go(error: BaseException, outside: Optional[BaseException]) -> None:
 
 
 class Guest:
-    """One callable. `rows`: None, or the object that keeps results of any length by their hashes (_rows.py). `transposed` and `batches`: of a Form."""
+    """One callable. `rows`: None, or the object that keeps results of any length by their hashes (_rows.py). `transposed` and `whole`: of a Form."""
 
-    def __init__(self, name: str, fn: Callable[..., Any], like: str, cuda: bool, rows: Any = None, transposed: bool = False, batches: Optional[bool] = None):
-        self.name, self.fn, self.like, self.rows, self.transposed, self.batches = name, fn, like, rows, transposed, batches
+    def __init__(self, name: str, fn: Callable[..., Any], like: str, cuda: bool, rows: Any = None, transposed: bool = False, whole: Optional[bool] = None):
+        self.name, self.fn, self.like, self.rows, self.transposed, self.whole = name, fn, like, rows, transposed, whole
         self.traceback = ""
         self.results: Optional[Tuple[str, bytes]] = None  # of the last run, their dtype and memory, if the harness keeps them
         self.keeps_results = False
@@ -74,10 +79,12 @@ class Guest:
 
     def _lend(self, call: Any, k: int) -> Lent:
         """Input k, of the shape that the problem's signature says."""
-        axes = _axes(call, BY_NUMBER[call.problem].inputs[k], self.batches)
+        problem = BY_NUMBER[call.problem]
+        axes = _axes(call, problem.inputs[k], self.whole)
+        dtype = "i32" if k == problem.keys else _DTYPE_NUMBERS[call.dtype]
         shape, strides = (tuple(of[axis] for axis in axes) for of in (call.extent, call.stride[k]))
         where = (CUDA, self.device.number()) if self.device else (CPU, 0)
-        lent = Lent((call.other if k else call.in_) or 0, shape, _DTYPE_NUMBERS[call.dtype], where, None, strides)
+        lent = Lent((call.other if k else call.in_) or 0, shape, dtype, where, None, strides)
         if self.like == "jax" and lent.at % _JAX_ALIGNMENT and lent.nbytes:
             copy = lent.at_other(*self._room(lent.nbytes, 0))
             self._copy(copy.at, lent, call)
@@ -118,7 +125,7 @@ class Guest:
     def _shapes(self, call: Any) -> List[Tuple[int, ...]]:
         """The shapes that results may have."""
         axes = BY_NUMBER[call.problem].results
-        shape = tuple(call.extent[axis] for axis in _axes(call, axes, self.batches))
+        shape = tuple(call.extent[axis] for axis in _axes(call, axes, self.whole))
         return [shape, (1, *shape) if self.transposed or "b" in axes else (*shape, 1)]
 
     def _check(self, seen: Any, call: Any) -> None:
@@ -172,7 +179,7 @@ class Guest:
             del turned
         context = self.device.context() if self.device else None
         self.late.begin_run()
-        value = self._call(lent)
+        value = self._call(lent, call)
         if self.device and self.device.context() != context:
             raise Wrong("it leaves another device, or context of CUDA's, than it found")
         for end in ends:
@@ -183,19 +190,23 @@ class Guest:
             self.state.note("its output, by a thread that wrote to it after the call had returned")
         made = KeptResults.of(value)
         del value
-        self.state.kept.note(made, lambda: KeptResults.of(self._call(lent)))
+        self.state.kept.note(made, lambda: KeptResults.of(self._call(lent, call)))
         held = [weakref.ref(part) for part in lent]  # an array refers to the memory that it was made of
         lent.clear()
         if any(part() for part in held):
             self._wait_for(held)
 
-    def _call(self, lent: List[Lent]) -> Any:
+    def _call(self, lent: List[Lent], call: Any) -> Any:
         before = self.state.before_run()
         try:
             arrays = list(map(self.make, lent))  # which outlive the call: as they are freed, torch runs our function, whatever exception is set
             if self.transposed and self.like == "jax":
                 arrays = [x.T for x in arrays]  # a new array, which has the usual layout
-            return self.fn(*arrays)
+            problem = BY_NUMBER[call.problem]
+            if problem.keys < 0:
+                return self.fn(*arrays)
+            arrays[problem.keys] = _arrays.as_keys(arrays[problem.keys], self.like)
+            return self.fn(*arrays, call.extent[AXES.index("m")])
         finally:
             self.state.after_run(before)
 
@@ -236,8 +247,8 @@ class Guest:
             return _library.UNSUPPORTED
         if call.size < ctypes.sizeof(_library.Call):
             raise OSError("foldproof's library is older than this package: $FOLDPROOF_LIBRARY says where it is")
-        if self.batches is False and call.extent[0] != 1:
-            self._say(call, "its signature has no batches")
+        if self.whole is False and _has_optional(call):
+            self._say(call, "its signature has no batches" if BY_NUMBER[call.problem].optional == "b" else "its signature has no columns")
             return _library.UNSUPPORTED
         outside = sys.exc_info()[1]
         self.signals.came()  # what came earlier has raised what it had to

@@ -201,13 +201,13 @@ def _after_another(fn: Callable[..., Any]) -> Callable[..., Any]:
     seen: set[Any] = set()
 
     @functools.wraps(fn, updated=())
-    def run(*arrays: Any) -> Any:
-        what = tuple((tuple(x.shape), x.dtype) for x in arrays)
-        if what not in seen and math.prod(arrays[0].shape) <= _MOST_ELEMENTS:
+    def run(*given: Any) -> Any:
+        what = tuple((tuple(x.shape), x.dtype) if hasattr(x, "shape") else x for x in given)
+        if what not in seen and math.prod(given[0].shape) <= _MOST_ELEMENTS:
             with contextlib.suppress(Exception):
-                fn(*(x * -0.5 for x in arrays))
+                fn(*(x if isinstance(x, int) or "int" in str(x.dtype) else x * -0.5 for x in given))  # keys stay
         seen.add(what)
-        return fn(*arrays)
+        return fn(*given)
 
     return run
 

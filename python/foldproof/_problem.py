@@ -22,6 +22,16 @@ class Problem(NamedTuple):
         return self.signature.split("->")[1]
 
     @property
+    def optional(self) -> str:
+        """The axis that arrays lack where its extent is 1, unless a signature says otherwise; "" if there is none."""
+        return "n" if self.name == "keyed" else "b" if "b" in self.signature else ""
+
+    @property
+    def keys(self) -> int:
+        """Which of the inputs holds keys; -1: none."""
+        return 1 if self.name == "keyed" else -1
+
+    @property
     def transposed(self) -> str:
         """The signature of a callable that folds axis 0 of each matrix: "km,k->m". "" of problems that have no such form."""
         inputs = ["km" if axes == "mk" else axes for axes in self.inputs]
@@ -38,6 +48,7 @@ _ALL = [
     Problem("matvec", 7, "mk,k->m"),
     Problem("matmul", 8, "bmk,bkn->bmn"),
     Problem("scan", 9, "mk->mk"),
+    Problem("keyed", 10, "kn,k->mn"),
     Problem("scan_max", 11, "mk->mk"),
     Problem("scan_min", 12, "mk->mk"),
     Problem("exclusive_scan", 13, "mk->mk"),
@@ -83,7 +94,7 @@ class Form(NamedTuple):
 
     name: str
     transposed: bool = False  # it folds axis 0 of its matrices
-    batches: Optional[bool] = None  # whether arrays have the axis b; None: where there are several
+    whole: Optional[bool] = None  # whether arrays have the problem's optional axis; None: where its extent is not 1
 
 
 def _known() -> Dict[str, Form]:
@@ -92,7 +103,7 @@ def _known() -> Dict[str, Form]:
     for problem in _ALL:
         if "k" not in problem.results:  # an einsum sums over k: it is no scan
             found.setdefault(problem.signature, Form(problem.name, False, True))
-            found.setdefault(problem.signature.replace("b", ""), Form(problem.name, False, False))
+            found.setdefault(problem.signature.replace(problem.optional or " ", ""), Form(problem.name, False, False))
             found.setdefault(problem.transposed, Form(problem.name, True, True))
     del found[""]
     return found

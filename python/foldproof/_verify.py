@@ -79,11 +79,11 @@ def _name_of(fn: Any) -> str:
     return "py/" + "".join(c if c.isascii() and (c.isalnum() or c in "_-.@+") else "_" for c in name)
 
 
-def _guests(fn: Any, other: Any, name: str, like: str, cuda: bool, rows: Callable[[], Optional[Rows]], transposed: bool, batches: Optional[bool]) -> List[Guest]:
-    guests = [Guest(name, fn, like, cuda, rows(), transposed, batches)]
+def _guests(fn: Any, other: Any, name: str, like: str, cuda: bool, rows: Callable[[], Optional[Rows]], transposed: bool, whole: Optional[bool]) -> List[Guest]:
+    guests = [Guest(name, fn, like, cuda, rows(), transposed, whole)]
     if callable(other):
         twin = _name_of(other)
-        guests.append(Guest(twin if twin != name else twin + "@other", other, like, cuda, guests[0].rows, transposed, batches))
+        guests.append(Guest(twin if twin != name else twin + "@other", other, like, cuda, guests[0].rows, transposed, whole))
     return guests
 
 
@@ -174,7 +174,7 @@ def judge(
         raise ValueError(f"seconds={seconds!r}: a number, 0 for no limit")
     if data is not None and (fixtures is not None or set is not None):
         raise ValueError("data= is judged in place of fixtures: leave out fixtures= and set=")
-    named, transposed, batches = _problem.find(problem)
+    named, transposed, whole = _problem.find(problem)
     if transposed and axis not in (-1, 0):
         raise ValueError(f"problem={problem!r}, axis={axis!r}: the signature says that axis 0 is folded")
     begun, own = time.monotonic(), None if data is None else _data.Data(data, axis, named, transposed)
@@ -194,7 +194,7 @@ def judge(
         raise ValueError("problem='rows' is a function of rows that foldproof does not know: it has no order, method, accumulator or compiled reference")
     name = name or _name_of(fn)
     runs = fn if _backwards else _fresh.if_not_imported(fn)
-    guests = _guests(runs, same_bits_as, name, like, device == "cuda", lambda: Rows(result, _full) if rows else None, transposed, batches)
+    guests = _guests(runs, same_bits_as, name, like, device == "cuda", lambda: Rows(result, _full) if rows else None, transposed, whole)
     table = _table(
         guests,
         problems=_library.text(named),
@@ -300,17 +300,19 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     fn(x) gets an array x of shape (rows, cols), of a dtype in `dtypes`. It returns the reduction of each row: an array of shape (rows,)
     or (rows, 1), of dtype `result`. For problem "dot", fn(x, y) gets two arrays of the same shape; for "matvec", fn(W, x) gets a matrix of shape
     (rows, cols) and a vector of shape (cols,); for "matmul", fn(A, B) gets (m, k) and (k, n) and returns (m, n), each with a first axis more where there
-    are several batches. Of a scan it returns the shape of x. For problem "rows" it may return an array of any shape with `rows` rows, of complex numbers or any
+    are several batches; for "keyed", fn(values, keys, slots) gets (k, n) values, or (k,) if n is 1, k keys as int64 (jax: int32), and the number of slots, and
+    returns (slots, n). Of a scan it returns the shape of x. For problem "rows" it may return an array of any shape with `rows` rows, of complex numbers or any
     other numbers of up to 64 bits. If fn reduces axis 0 (axis=0), it gets matrices of shape (cols, rows), and returns (rows,) or (1, rows).
 
     The arrays are views of foldproof's memory. They are contiguous, except for stride_invariant, and aligned to their element only.
     After the call they no longer exist: return a new array, and keep none of them. (jax accepts only aligned memory, so it gets copies
     of arrays that are not aligned.) If fn raises NotImplementedError, the case is skipped, with that text as the reason.
 
-    problem       "sum", "sumsq", "prod", "max", "min", "dot", "matvec", "matmul", "scan", "scan_max", "scan_min", "exclusive_scan"; or "rows": any function of each row by itself (a norm, softmax, x @ W). foldproof
+    problem       "sum", "sumsq", "prod", "max", "min", "dot", "matvec", "matmul", "scan", "scan_max", "scan_min", "exclusive_scan", "keyed"; or "rows": any function of each row by itself (a norm, softmax, x @ W). foldproof
                   does not know the value of such a function, so claims about its value or the order of its terms are not judged.
                   Or a signature as einsum has them, with any letters: "ij->i" (sum), "ij,ij->i" (dot), "ij,j->i" (matvec), and with axis 0
-                  folded "ji->i", "ji,ji->i", "ji,j->i", as x @ W has it; "ij,jk->ik" (matmul without batches), "bij,bjk->bik" (always with that axis)
+                  folded "ji->i", "ji,ji->i", "ji,j->i", as x @ W has it; "ij,jk->ik" (matmul without batches), "bij,bjk->bik" (always with that axis);
+                  "k,k->m" (keyed of one column), "kn,k->mn" (always with columns)
     dtypes        dtypes of the terms: "f16", "bf16", "f32", "f64", "e4m3", "e5m2"; a list, or comma-separated. None: f32, or those of `data`
     device        "cpu", or "cuda" for arrays in device memory
     claims        what fn claims: names (`foldproof list claims`) or presets. None: bounded, run_to_run, fresh_process, and replays of a declared order; for "rows"

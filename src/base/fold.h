@@ -143,6 +143,7 @@ enum { FOLD_INPUTS = 2 };
 
 struct fold_comm;    /* collective/comm.h */
 struct fold_problem; /* problem.h */
+struct fold_slots;   /* problem.h */
 
 /* How a subject is launched; 0 everywhere means its own choice. */
 struct fold_launch {
@@ -199,6 +200,7 @@ struct fold_call {
    * whole.extent.k, and every rank gets all results. comm is NULL for all other calls. */
   struct fold_comm *comm;
   struct fold_block whole;
+  const struct fold_slots *slots; /* of a keyed sum, for its oracles: fold_call_sorted sets it; else NULL */
   const unsigned char
       *poison; /* of a judged run on the host: the caller poisons the stack (stack_poison.h); else NULL */
 };

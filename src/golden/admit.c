@@ -82,7 +82,8 @@ static bool find_wild(struct fold_golden *g, const struct fold_judgement *j, siz
 
 /* Whether exact results are also those of the MPFR oracle, which shares nothing with the oracle that judged them. */
 static fold_status is_mpfrs(struct fold_golden *g, const struct fold_judgement *j, bool *is) {
-  const struct fold_call call = fold_case_call(j->c, g->again.remade.truths.in, NULL);
+  struct fold_call call;
+  FOLD_TRY(fold_truths_call(&g->again.remade.truths, &call));
   const enum fold_dtype dtype = fold_subject_result(j->subject, j->c->dtype);
   *is = true;
   for (size_t row = 0; row < fold_case_results(j->c) && *is; row++) {

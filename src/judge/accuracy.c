@@ -187,9 +187,11 @@ static void note_off(const struct fold_evidence *e, bool conditioned, double ulp
 static fold_status own_height(const struct fold_evidence *e, struct fold_weighing *w) {
   const struct fold_case *c = e->truths->c;
   if (c->problem->reach == FOLD_ALL) return fold_ok();
-  const size_t n = fold_terms_in(c->problem, &c->shape, w->row);
+  struct fold_call call;
+  FOLD_TRY(fold_truths_call(e->truths, &call));
+  const size_t n = fold_terms_in(&call, w->row);
   w->height = n > 0 ? n - 1 : 0;
-  return w->tree ? fold_truths_height_of(e->truths, w->tree, w->row, &w->height) : fold_ok();
+  return w->tree ? fold_truths_height_of(e->truths, w->tree, n, &w->height) : fold_ok();
 }
 
 /* Takes the figures of a result that was weighed before. */

@@ -194,7 +194,11 @@ static void judge_row_in_batch(struct fold_trial *trial, struct fold_finding *fi
 void fold_judge_batch_invariant(struct fold_trial *trial, struct fold_finding *finding) {
   const size_t rows = fold_trial_slices(trial);
   if (!fold_sweep_columns(trial, finding)) return;
-  if (rows > 1)
+  if (fold_case_results(trial->c) == 0)
+    fold_find_skipped(finding, FOLD_NO_ROWS);
+  else if (trial->c->problem->reach == FOLD_BY_KEY)
+    fold_find_held(finding);
+  else if (rows > 1)
     judge_rows_alone(trial, finding);
   else if (rows == 1 && trial->c->cols <= FOLD_ROW_TERMS)
     judge_row_in_batch(trial, finding);

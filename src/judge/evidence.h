@@ -98,6 +98,7 @@ struct fold_truths {
   const void
       *in[FOLD_INPUTS];      /* in host memory, contiguous; NULL: no process has them whole, and all truths are given */
   struct fold_sample judged; /* which results judges look at */
+  struct fold_slots slots;   /* once they are needed */
   struct fold_kept_truth *kept;
   struct fold_weighed *weighed; /* some a result: */
   size_t n_kept, n_weighed;
@@ -110,15 +111,17 @@ struct fold_truths {
   uint64_t height, *heights; /* of all terms; of a scan's prefixes, each plus one, 0 where it is not known */
   enum fold_telling telling[FOLD_DTYPES][FOLD_DTYPES]; /* by accumulator and result, once it is known */
 };
+/* The case's call, sorted. */
+fold_status fold_truths_call(struct fold_truths *truths, struct fold_call *call);
 fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case *c, const void *input);
 void fold_truths_close(struct fold_truths *truths);
 /* BAD_INPUT, naming the fixture's place, where the case states a sum that is not the exact one. */
 fold_status fold_truths_check_expected(struct fold_truths *truths);
 /* The truth about a result, valid until the next call. */
 fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct fold_truth **truth);
-/* The height of an order's tree for all of the terms; and for those of one result. */
+/* The height of an order's tree for all of the terms; and for n of them. */
 fold_status fold_truths_height(struct fold_truths *truths, const struct fold_order *order, uint64_t *height);
-fold_status fold_truths_height_of(struct fold_truths *truths, const struct fold_order *order, size_t result,
+fold_status fold_truths_height_of(struct fold_truths *truths, const struct fold_order *order, size_t n,
                                   uint64_t *height);
 /* Whether the terms could tell one order from another (panel.h) if they are joined and rounded as the subject does it.
  * Ask this only while no subject's run can have changed how threads round. */

@@ -148,7 +148,7 @@ static bool judge_permutation(struct fold_trial *trial, struct fold_finding *fin
 }
 
 void fold_judge_permutation_invariant(struct fold_trial *trial, struct fold_finding *finding) {
-  if (trial->c->problem->reach != FOLD_ALL) {
+  if (fold_is_scan(trial->c->problem)) {
     fold_find_skipped(finding, "a scan's results depend on the places of its terms");
     return;
   }

@@ -65,7 +65,8 @@ static void lay_input(const struct fold_trial *trial, const struct fold_laid *s,
     if (s->repeats) at.at[fold_trial_batch_axis(trial)] = 0;
     if (s->by) at.at[s->moved] = (at.at[s->moved] + s->by) % c->shape.at[s->moved];
     const size_t own = (size_t)fold_place(c->problem, k, stride, &at);
-    fold_bits_store(dtype, to, place, at.k < c->cols ? fold_bits_load(dtype, from, own) : more(c, k));
+    const bool is_own = at.k < c->cols, keys = fold_is_keys(c->problem, k); /* more terms have the first one's key */
+    fold_bits_store(dtype, to, place, is_own || keys ? fold_bits_load(dtype, from, is_own ? own : 0) : more(c, k));
   }
 }
 

@@ -5,6 +5,7 @@
  * counted; of others one term, or a run of terms as loops and tiles have it, must fit and no second one nearly so. Terms that are
  * 0 show nothing, and are left out.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +25,11 @@ struct run {
 };
 
 struct search {
-  size_t n, kept;     /* terms; those that are not 0 */
-  size_t *place;      /* of each of these */
-  __float128 *before; /* the sum of those before each of these, and of all; 113 bits round far below any bound */
-  double lacks;       /* exact - got */
+  const uint32_t *index; /* of a keyed sum's terms: their places in the input; else NULL */
+  size_t n, kept;        /* terms; those that are not 0 */
+  size_t *place;         /* of each of these */
+  __float128 *before;    /* the sum of those before each of these, and of all; 113 bits round far below any bound */
+  double lacks;          /* exact - got */
   double tolerance, near;
   struct run found;
   size_t fits; /* explanations that fit, or nearly so; 2: several */
@@ -141,13 +143,16 @@ static void say_run(const struct search *s, const struct run *run, struct fold_f
   char *to = finding->reason + used;
   const size_t room = sizeof finding->reason - used;
   if (run->to == run->from + 1)
-    snprintf(to, room, ": term %zu is %s", first, what);
+    snprintf(to, room, ": term %zu is %s", s->index ? s->index[first] : first, what);
   else if (run->to - run->from == s->kept)
     snprintf(to, room, ": all terms %sare %s", s->kept < s->n ? "that are not 0 " : "", what);
   else if (last + 1 == s->n)
     say_end(s, "last", s->n - first, s->place[run->from - 1] + 1 < first, what, finding);
   else if (first == 0)
     say_end(s, "first", last + 1, s->place[run->to] > last + 1, what, finding);
+  else if (s->index)
+    snprintf(to, room, ": the terms of this key from %" PRIu32 " to %" PRIu32 " are %s", s->index[first],
+             s->index[last], what);
   else
     snprintf(to, room, ": terms %zu to %zu are %s", first, last, what);
 }
@@ -187,15 +192,15 @@ static void explain(struct search *s, struct fold_finding *finding) {
 }
 
 void fold_find_missing(const struct fold_evidence *e, const struct fold_weighing *w, struct fold_finding *finding) {
-  const struct fold_case *c = e->truths->c;
   const struct fold_truth *truth = w->truth;
   const enum fold_dtype dtype = w->how.result;
   const bool finite = fold_bits_class(dtype, w->got) < FOLD_INFINITE &&
                       fold_bits_class(dtype, truth->rounded[dtype]) < FOLD_INFINITE && truth->finite_terms;
   if (truth->op != FOLD_SUM || !finite || truth->n > MOST_TERMS || e->truths->in[0] == NULL) return;
-  const struct fold_call call = fold_case_call(c, e->truths->in, NULL);
+  struct fold_call call;
+  if (fold_truths_call(e->truths, &call).code != FOLD_OK) return;
   const struct fold_terms terms = fold_call_terms(&call, w->row);
-  struct search s = {.tolerance = mpfr_get_d(w->bound, MPFR_RNDU)};
+  struct search s = {.index = terms.index, .tolerance = mpfr_get_d(w->bound, MPFR_RNDU)};
   struct fold_terms line;
   void *room;
   if (fold_terms_line(&terms, &line, &room).code != FOLD_OK) return;

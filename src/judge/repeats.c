@@ -24,7 +24,7 @@ static bool varies(struct fold_trial *trial) {
  * and subjects that work differently every second run. First the input's hash chooses the changed term, so that a
  * subject which compares only a few terms misses the change; then the last and the first term are changed. */
 static bool judge_foreign(struct fold_trial *trial, struct fold_finding *finding, unsigned k) {
-  size_t n = fold_case_all_elements(trial->c);
+  size_t n = fold_case_factors(trial->c);
   const size_t places[] = {trial->input_hash % (n + !n), n - 1, 0, trial->input_hash / (n + !n) % (n + !n)};
   for (unsigned i = 0; i < 1 + k % 2 && n > 0; i++) {
     size_t at = places[(k + i) % 4];

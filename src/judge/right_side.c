@@ -41,33 +41,35 @@ static struct both weigh_row(const struct fold_trial *trial, struct fold_truths 
   return both;
 }
 
-/* The same of a part of the input, which is a row of its own. */
-static struct both weigh_part(const struct fold_trial *trial, struct fold_part part, const struct fold_finding *f) {
+/* The same of a part of the input, of one slice; `row` is that of the part. */
+static struct both weigh_part(const struct fold_trial *trial, struct fold_part part, size_t row,
+                              const struct fold_finding *f) {
   const struct fold_request where = fold_trial_part(trial, part.row, 1, part.first, part.n);
   struct fold_case c = *trial->c;
   struct fold_truths truths;
-  c.rows = 1;
-  c.cols = part.n;
+  c.shape = where.shape;
   if (fold_truths_open(&truths, &c, NULL).code != FOLD_OK) return (struct both){0};
   for (unsigned k = 0; k < c.problem->inputs; k++)
     truths.in[k] = (const unsigned char *)trial->truths->in[k] + where.first[k] * trial->rig->in[k].size;
-  const struct both both = weigh_row(trial, &truths, 0, f);
+  const struct both both = weigh_row(trial, &truths, row, f);
   fold_truths_close(&truths);
   return both;
 }
 
-/* The same of a row of the second input. */
+/* The same of a row of the second input: of its slice, as it is now. */
 static struct both weigh_second(struct fold_trial *trial, const struct fold_finding *f) {
   struct both both = {0};
   if (fold_trial_flip(trial, true).code != FOLD_OK) return both;
-  both = weigh_part(trial, (struct fold_part){f->row, 0, trial->c->cols}, f);
+  const size_t width = fold_trial_width(trial);
+  both = weigh_part(trial, (struct fold_part){f->row / width, 0, trial->c->cols}, f->row % width, f);
   return fold_trial_flip(trial, false).code == FOLD_OK ? both : (struct both){0};
 }
 
 static struct both weigh(struct fold_trial *trial, const struct fold_finding *f) {
   if (!is_known(trial, f)) return (struct both){0};
   if (trial->has_refuting && trial->refuting.how.second) return weigh_second(trial, f);
-  return trial->part.n ? weigh_part(trial, trial->part, f) : weigh_row(trial, trial->truths, f->row, f);
+  if (trial->part.n == 0) return weigh_row(trial, trial->truths, f->row, f);
+  return weigh_part(trial, trial->part, fold_trial_width(trial) > 1 ? f->row : 0, f);
 }
 
 /* Whether a is outside its bound, and further than b. */

@@ -98,7 +98,7 @@ static bool compare_prefix(struct fold_trial *trial, size_t n, unsigned char *in
   }
   /* A scan's results do not depend on what comes after them. */
   snprintf(what, sizeof what, "the scan's first %zu result%s differ if it goes on", n, n == 1 ? "" : "s");
-  if (status.code == FOLD_OK && trial->c->problem->reach != FOLD_ALL)
+  if (status.code == FOLD_OK && fold_is_scan(trial->c->problem))
     return compare(trial, status, in_front, trial->got, n, what, finding);
   if (status.code != FOLD_OK) fold_find_failed(finding, status);
   return status.code == FOLD_OK;
@@ -114,7 +114,7 @@ static bool judge_prefix(struct fold_trial *trial, size_t n, struct fold_finding
 
 void fold_judge_length_invariant(struct fold_trial *trial, struct fold_finding *finding) {
   if (!is_for(trial, finding)) return;
-  if (fold_trial_batch_axis(trial) == FOLD_B) {
+  if (fold_trial_batch_axis(trial) == FOLD_B && trial->c->shape.b != 1) {
     fold_find_skipped(finding, "several products: cases of one product judge this");
     return;
   }
@@ -174,7 +174,7 @@ static bool has_negative_zero(const struct fold_trial *trial) {
 
 void fold_judge_padding_invariant(struct fold_trial *trial, struct fold_finding *finding) {
   if (!is_for(trial, finding)) return;
-  if (trial->c->problem->reach != FOLD_ALL) {
+  if (fold_is_scan(trial->c->problem)) {
     fold_find_skipped(finding, "a scan of more terms has more results: length_invariant judges the first ones");
     return;
   }

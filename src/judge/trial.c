@@ -227,7 +227,8 @@ static uint64_t absorber(const struct fold_trial *trial) {
 static void negate_others(const struct fold_trial *trial, unsigned k, const void *from, void *input, const void *at) {
   enum fold_dtype dtype = trial->c->dtype;
   uint64_t sign = fold_format_of(dtype).sign;
-  const size_t n = fold_case_elements(trial->c, k), first = k * fold_case_elements(trial->c, 0);
+  const size_t n = fold_is_keys(trial->c->problem, k) ? 0 : fold_case_elements(trial->c, k),
+               first = k * fold_case_elements(trial->c, 0);
   for (size_t i = 0; i < n; i++)
     if (first + i != *(const size_t *)at) fold_bits_store(dtype, input, i, fold_bits_load(dtype, from, i) ^ sign);
 }
@@ -244,7 +245,8 @@ static fold_status gives(struct fold_trial *trial, const struct fold_edit *edit,
 
 size_t fold_trial_row_of(const struct fold_trial *trial, size_t at) {
   const size_t first = fold_case_elements(trial->c, 0);
-  return fold_first_result_of(trial->c->problem, &trial->c->shape, at >= first, at >= first ? at - first : at);
+  const uint32_t *keys = fold_rig_input_at(trial->rig, trial->rig->inputs - 1);
+  return fold_first_result_of(trial->c->problem, &trial->c->shape, at >= first, at >= first ? at - first : at, keys);
 }
 
 /* Tells a subject that never looks at the term from one that returned a stored result. For an input that differs in

@@ -32,6 +32,7 @@ void fold_truths_close(struct fold_truths *truths) {
   free(truths->weighed);
   free(truths->heights);
   free(truths->replayed);
+  fold_slots_free(&truths->slots);
   *truths = (struct fold_truths){0};
 }
 
@@ -48,11 +49,21 @@ static fold_status of_prefix(struct fold_truths *truths, struct fold_terms terms
   return fold_prefixes_truth(&truths->prefixes, n, truth);
 }
 
+fold_status fold_truths_call(struct fold_truths *truths, struct fold_call *call) {
+  const struct fold_call own = fold_case_call(truths->c, truths->in, NULL);
+  *call = own;
+  if (truths->c->problem->reach == FOLD_BY_KEY && !truths->slots.first)
+    return fold_call_sorted(&own, &truths->slots, call);
+  if (truths->slots.first) call->slots = &truths->slots;
+  return fold_ok();
+}
+
 static fold_status make(struct fold_truths *truths, size_t result, struct fold_truth *truth) {
   const struct fold_case *c = truths->c;
-  const struct fold_call call = fold_case_call(c, truths->in, NULL);
+  struct fold_call call;
+  FOLD_TRY(fold_truths_call(truths, &call));
   const struct fold_terms terms = fold_call_terms(&call, result);
-  return c->problem->reach == FOLD_ALL ? fold_oracle_terms(&terms, 0, truth) : of_prefix(truths, terms, truth);
+  return fold_is_scan(c->problem) ? of_prefix(truths, terms, truth) : fold_oracle_terms(&terms, 0, truth);
 }
 
 fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct fold_truth **truth) {
@@ -115,10 +126,9 @@ fold_status fold_truths_height(struct fold_truths *truths, const struct fold_ord
 }
 
 /* Results with as many terms have one height, whatever their row. */
-fold_status fold_truths_height_of(struct fold_truths *truths, const struct fold_order *order, size_t result,
+fold_status fold_truths_height_of(struct fold_truths *truths, const struct fold_order *order, size_t n,
                                   uint64_t *height) {
   const struct fold_case *c = truths->c;
-  const size_t n = fold_terms_in(c->problem, &c->shape, result);
   FOLD_TRY(fold_truths_height(truths, order, height));
   if (n == c->shape.k) return fold_ok();
   if (truths->heights == NULL) truths->heights = calloc(c->shape.k, sizeof *truths->heights);

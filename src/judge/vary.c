@@ -40,9 +40,7 @@ static bool equals(const struct fold_variation *a, const struct fold_variation *
 }
 
 /* Which term the second input changes. */
-static size_t changed_term(const struct fold_trial *trial) {
-  return trial->input_hash % fold_case_all_elements(trial->c);
-}
+static size_t changed_term(const struct fold_trial *trial) { return trial->input_hash % fold_case_factors(trial->c); }
 
 /* Both hashes are known, which saves each run from reading the input twice. */
 fold_status fold_trial_flip(struct fold_trial *trial, bool to_second) {

@@ -43,15 +43,24 @@ static fold_status parse_operand(const char *signature, const char **text, struc
 static fold_status check_axes(const char *signature, const struct fold_problem *p) {
   unsigned given = 0;
   for (unsigned k = 0; k < p->inputs; k++) given |= p->has[k];
+  if (p->reach == FOLD_BY_KEY) {
+    const bool keys = p->inputs > 1 && p->has[p->inputs - 1] == 1u << FOLD_K;
+    if (!keys || given >> FOLD_M & 1 || !fold_has_axis(p, p->inputs, FOLD_M))
+      return fold_error(FOLD_BAD_INPUT,
+                        "signature \"%.60s\": a keyed sum's last input is \"k\", and m is its results' alone",
+                        signature);
+    given |= 1u << FOLD_M; /* the keys */
+  }
   if (!(given >> FOLD_K & 1)) return fold_error(FOLD_BAD_INPUT, "signature \"%.60s\": no input has axis k", signature);
   if (p->has[p->inputs] & ~given)
     return fold_error(FOLD_BAD_INPUT, "signature \"%.60s\": the results have an axis that no input has", signature);
   if (given & ~p->has[p->inputs] & ~(1u << FOLD_K))
     return fold_error(FOLD_BAD_INPUT, "signature \"%.60s\": only k is folded, so the results have all other axes",
                       signature);
-  if (p->reach != FOLD_ALL && !fold_has_axis(p, p->inputs, FOLD_K))
+  const bool is_scan = fold_is_scan(p);
+  if (is_scan && !fold_has_axis(p, p->inputs, FOLD_K))
     return fold_error(FOLD_BAD_INPUT, "signature \"%.60s\": the results of a scan have axis k", signature);
-  if (p->reach == FOLD_ALL && fold_has_axis(p, p->inputs, FOLD_K))
+  if (!is_scan && fold_has_axis(p, p->inputs, FOLD_K))
     return fold_error(FOLD_BAD_INPUT, "signature \"%.60s\": the results have axis k, which is folded", signature);
   return fold_ok();
 }
@@ -84,6 +93,7 @@ static fold_status parse_row(struct fold_problem *p, const char *factors) {
   for (unsigned f = 0; f < p->factors; f++) {
     p->factor[f] = (unsigned)(factors[f] - '0');
     if (p->factor[f] >= p->inputs) return fold_error(FOLD_ENVIRONMENT, "a factor of input %u", p->factor[f]);
+    if (fold_is_keys(p, p->factor[f])) return fold_error(FOLD_ENVIRONMENT, "keys are no factor");
     if (!fold_has_axis(p, p->factor[f], FOLD_K)) return fold_error(FOLD_ENVIRONMENT, "a factor without axis k");
   }
   return fold_ok();
@@ -159,12 +169,13 @@ bool fold_is_of_rows(const struct fold_problem *problem) {
 }
 
 enum fold_axis fold_batch_axis(const struct fold_problem *problem, const struct fold_shape *shape) {
-  return fold_has_axis(problem, problem->inputs, FOLD_B) && shape->b != 1 ? FOLD_B : FOLD_M;
+  const bool batches = fold_has_axis(problem, problem->inputs, FOLD_B) && shape->b != 1;
+  return batches || problem->reach == FOLD_BY_KEY ? FOLD_B : FOLD_M;
 }
 
 size_t fold_extent(const struct fold_problem *problem, const struct fold_shape *shape, enum fold_axis axis) {
   bool has = false;
-  for (unsigned k = 0; k < problem->inputs; k++) has |= fold_has_axis(problem, k, axis);
+  for (unsigned k = 0; k <= problem->inputs; k++) has |= fold_has_axis(problem, k, axis);
   return has ? shape->at[axis] : 1;
 }
 
@@ -174,6 +185,11 @@ size_t fold_elements(const struct fold_problem *problem, const struct fold_shape
 
 size_t fold_results(const struct fold_problem *problem, const struct fold_shape *shape) {
   return count(problem, shape, problem->inputs);
+}
+
+size_t fold_all_terms(const struct fold_problem *problem, const struct fold_shape *shape) {
+  if (problem->reach == FOLD_BY_KEY) return fold_elements(problem, shape, 0);
+  return fold_results(problem, shape) * (problem->reach == FOLD_ALL ? shape->k : 1);
 }
 
 void fold_contiguous(const struct fold_problem *problem, const struct fold_shape *shape, unsigned operand,
@@ -209,8 +225,9 @@ ptrdiff_t fold_place(const struct fold_problem *problem, unsigned operand, const
 }
 
 size_t fold_first_result_of(const struct fold_problem *problem, const struct fold_shape *shape, unsigned input,
-                            size_t element) {
+                            size_t element, const uint32_t *keys) {
   struct fold_shape at = fold_coordinates(problem, shape, input, element);
+  if (problem->reach == FOLD_BY_KEY) at.m = keys[at.k];
   ptrdiff_t stride[FOLD_AXES];
   fold_contiguous(problem, shape, problem->inputs, stride);
   if (problem->reach == FOLD_BEFORE && at.k + 1 < shape->k) at.k++;
@@ -233,12 +250,6 @@ const char *fold_result_name(const struct fold_problem *problem, const struct fo
   }
   snprintf(text + n, 120 - n, ")");
   return text;
-}
-
-size_t fold_terms_in(const struct fold_problem *problem, const struct fold_shape *shape, size_t result) {
-  if (problem->reach == FOLD_ALL) return shape->k;
-  const struct fold_shape at = fold_coordinates(problem, shape, problem->inputs, result);
-  return problem->reach == FOLD_PREFIX ? at.k + 1 : at.k;
 }
 
 /* ---- calls ---- */
@@ -276,13 +287,55 @@ struct fold_call fold_call_part(const struct fold_call *call, const struct fold_
 
 /* ---- terms ---- */
 
+static fold_status check_keys(const uint32_t *keys, size_t n, size_t slots) {
+  for (size_t t = 0; t < n; t++)
+    if (keys[t] >= slots)
+      return fold_error(FOLD_BAD_INPUT, "key %zu is %u, and there are %zu slots", t, keys[t], slots);
+  return fold_ok();
+}
+
+/* Sorts by counting, which keeps the order of equal keys. */
+fold_status fold_call_sorted(const struct fold_call *call, struct fold_slots *slots, struct fold_call *sorted) {
+  const size_t n = call->shape.k, m = call->shape.m;
+  *slots = (struct fold_slots){0};
+  *sorted = *call;
+  if (call->problem->reach != FOLD_BY_KEY || call->slots) return fold_ok();
+  const uint32_t *keys = call->in[call->problem->inputs - 1];
+  FOLD_TRY(check_keys(keys, n, m));
+  slots->first = calloc(m + 2, sizeof *slots->first);
+  slots->place = malloc((n + 1) * sizeof *slots->place);
+  if (!slots->first || !slots->place) {
+    fold_slots_free(slots);
+    return fold_no_memory("to sort %zu terms by %zu keys", n, m);
+  }
+  size_t *next = slots->first + 1; /* while places are filled in, slot s's next place */
+  for (size_t t = 0; t < n; t++) next[keys[t] + 1]++;
+  for (size_t s = 0; s < m; s++) next[s + 1] += next[s];
+  for (size_t t = 0; t < n; t++) slots->place[next[keys[t]]++] = (uint32_t)t;
+  sorted->slots = slots;
+  return fold_ok();
+}
+
+void fold_slots_free(struct fold_slots *slots) {
+  free(slots->first);
+  free(slots->place);
+  *slots = (struct fold_slots){0};
+}
+
+size_t fold_terms_in(const struct fold_call *call, size_t result) {
+  const struct fold_problem *problem = call->problem;
+  if (problem->reach == FOLD_ALL) return call->shape.k;
+  const struct fold_shape at = fold_coordinates(problem, &call->shape, problem->inputs, result);
+  if (problem->reach == FOLD_BY_KEY) return call->slots->first[at.m + 1] - call->slots->first[at.m];
+  return problem->reach == FOLD_PREFIX ? at.k + 1 : at.k;
+}
+
 struct fold_terms fold_call_terms(const struct fold_call *call, size_t result) {
   const struct fold_problem *problem = call->problem;
   struct fold_shape at = fold_coordinates(problem, &call->shape, problem->inputs, result);
-  struct fold_terms terms = {.dtype = call->dtype,
-                             .op = problem->op,
-                             .factors = problem->factors,
-                             .n = fold_terms_in(problem, &call->shape, result)};
+  struct fold_terms terms = {
+      .dtype = call->dtype, .op = problem->op, .factors = problem->factors, .n = fold_terms_in(call, result)};
+  if (problem->reach == FOLD_BY_KEY) terms.index = call->slots->place + call->slots->first[at.m];
   at.k = 0;
   for (unsigned f = 0; f < problem->factors; f++) {
     ptrdiff_t stride[FOLD_AXES];
@@ -302,13 +355,15 @@ fold_status fold_terms_line(const struct fold_terms *terms, struct fold_terms *l
   const size_t size = fold_dtype_size(terms->dtype), each = terms->n * size;
   unsigned char *to = NULL;
   *line = *terms;
+  line->index = NULL;
   *room = NULL;
   for (unsigned f = 0; f < terms->factors; f++) {
-    if (terms->step[f] == 1 || terms->n <= 1) continue;
+    if (!terms->index && (terms->step[f] == 1 || terms->n <= 1)) continue;
     if (to == NULL) *room = to = malloc(FOLD_FACTORS * each);
     if (to == NULL) return fold_no_memory("for %zu terms", terms->n);
     const unsigned char *from = terms->factor[f];
-    for (size_t t = 0; t < terms->n; t++, from += terms->step[f] * (ptrdiff_t)size) memcpy(to + t * size, from, size);
+    for (size_t t = 0; t < terms->n; t++)
+      memcpy(to + t * size, from + (ptrdiff_t)((terms->index ? terms->index[t] : t) * size) * terms->step[f], size);
     line->factor[f] = to;
     line->step[f] = 1;
     to += each;

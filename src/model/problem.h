@@ -22,8 +22,9 @@ enum fold_problem_id {
   FOLD_PROBLEMS
 };
 
-/* Which of the terms along k a result has: all; those up to its own place on k; or those before it. */
-enum fold_reach { FOLD_ALL, FOLD_PREFIX, FOLD_BEFORE };
+/* Which of the terms along k a result has: all; those up to its own place on k; those before it; or those whose key is the
+ * result's m. Keys are uint32 and below the extent of m. */
+enum fold_reach { FOLD_ALL, FOLD_PREFIX, FOLD_BEFORE, FOLD_BY_KEY };
 
 enum { FOLD_FACTORS = 2, FOLD_OPERANDS = FOLD_INPUTS + 1 }; /* operands: the inputs, then the results */
 
@@ -70,18 +71,27 @@ bool fold_is_of_rows(const struct fold_problem *problem);
 static inline bool fold_results_are_rows(const struct fold_problem *problem) {
   return problem->has[problem->inputs] == 1u << FOLD_M;
 }
-/* The axis that cuts a batch: batches where there are several, else m. */
+/* The axis that cuts a batch: batches where there are several, else m; batches, too, where m cuts no input. */
 enum fold_axis fold_batch_axis(const struct fold_problem *problem, const struct fold_shape *shape);
 /* The extent of an axis: 1 where the problem lacks it. */
 size_t fold_extent(const struct fold_problem *problem, const struct fold_shape *shape, enum fold_axis axis);
 /* How many elements an input has, and how many results there are. */
 size_t fold_elements(const struct fold_problem *problem, const struct fold_shape *shape, unsigned input);
 size_t fold_results(const struct fold_problem *problem, const struct fold_shape *shape);
-/* The dtype of an input's elements in a call of `dtype`, and their size. */
+/* How many terms are joined for all results together. A running sum joins each term once. */
+size_t fold_all_terms(const struct fold_problem *problem, const struct fold_shape *shape);
+/* Whether a result has the terms up to its place on k. */
+static inline bool fold_is_scan(const struct fold_problem *problem) {
+  return problem->reach == FOLD_PREFIX || problem->reach == FOLD_BEFORE;
+}
+/* Whether an input holds keys. */
+static inline bool fold_is_keys(const struct fold_problem *problem, unsigned input) {
+  return problem->reach == FOLD_BY_KEY && input + 1 == problem->inputs;
+}
+/* The dtype of an input's elements in a call of `dtype`, and their size. Keys move as patterns of f32, which are as wide. */
 static inline enum fold_dtype fold_input_dtype(const struct fold_problem *problem, enum fold_dtype dtype,
                                                unsigned input) {
-  (void)problem, (void)input;
-  return dtype;
+  return fold_is_keys(problem, input) ? FOLD_F32 : dtype;
 }
 static inline size_t fold_input_size(const struct fold_problem *problem, enum fold_dtype dtype, unsigned input) {
   return fold_dtype_size(fold_input_dtype(problem, dtype, input));
@@ -95,23 +105,33 @@ struct fold_shape fold_coordinates(const struct fold_problem *problem, const str
 /* Where an operand's element with these coordinates lies. */
 ptrdiff_t fold_place(const struct fold_problem *problem, unsigned operand, const ptrdiff_t stride[FOLD_AXES],
                      const struct fold_shape *at);
-/* The first result that has an element of an input in a term of its own; the last result if none has. */
+/* The first result that has an element of an input, which holds no keys, in a term of its own; the last result if none has.
+ * `keys`: of a keyed sum. */
 size_t fold_first_result_of(const struct fold_problem *problem, const struct fold_shape *shape, unsigned input,
-                            size_t element);
+                            size_t element, const uint32_t *keys);
 
 /* "row 3"; of results along several axes "result 711 (m 2, k 201)". */
 const char *fold_result_name(const struct fold_problem *problem, const struct fold_shape *shape, size_t result,
                              char text[120]);
-/* How many terms a result has. */
-size_t fold_terms_in(const struct fold_problem *problem, const struct fold_shape *shape, size_t result);
-
 /* The stride of an operand of a call, whether it is contiguous or not. */
 void fold_call_strides(const struct fold_call *call, unsigned operand, ptrdiff_t stride[FOLD_AXES]);
 size_t fold_call_stride(const struct fold_call *call, enum fold_axis axis); /* of the first input */
 /* The call of a part alone, in the same arrays. */
 struct fold_call fold_call_part(const struct fold_call *call, const struct fold_block *part);
 
-/* The terms of one result. Factor i of term t is element t * step[i] from factor[i] on. */
+/* The terms of each slot of a keyed sum: those of slot s are place[first[s]] up to place[first[s + 1] - 1], in rising order. */
+struct fold_slots {
+  size_t *first;
+  uint32_t *place;
+};
+/* The same call with its slots, if it is a keyed sum in host memory; `slots` is to be freed. BAD_INPUT names the first key
+ * that is no slot. */
+fold_status fold_call_sorted(const struct fold_call *call, struct fold_slots *slots, struct fold_call *sorted);
+void fold_slots_free(struct fold_slots *slots);
+/* How many terms a result of a call has, which is sorted. */
+size_t fold_terms_in(const struct fold_call *call, size_t result);
+
+/* The terms of one result. Factor i of term t is element (index ? index[t] : t) * step[i] from factor[i] on. */
 struct fold_terms {
   enum fold_dtype dtype; /* of each factor */
   enum fold_op op;       /* what joins the terms */
@@ -119,9 +139,10 @@ struct fold_terms {
   const void *factor[FOLD_FACTORS];
   ptrdiff_t step[FOLD_FACTORS];
   size_t n;
+  const uint32_t *index; /* NULL: terms that follow each other */
 };
 
-/* The terms of result number `result` of a call in host memory. */
+/* The terms of result number `result` of a call in host memory, which is sorted. */
 struct fold_terms fold_call_terms(const struct fold_call *call, size_t result);
 /* The n elements of an array, joined by op. */
 struct fold_terms fold_terms_of(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n);

@@ -66,9 +66,7 @@ static fold_status room_for_scratch(struct fold_rig *rig, size_t need) {
   return fold_room_open(rig->ops, bytes, false, &rig->scratch);
 }
 
-static size_t terms_of(const struct fold_call *call) {
-  return fold_results(call->problem, &call->shape) * call->shape.k;
-}
+static size_t terms_of(const struct fold_call *call) { return fold_all_terms(call->problem, &call->shape); }
 
 /* Prepares the scratch: its head is zero, the rest poison. w->at == w->end where the subject asks for none. */
 static fold_status lay_scratch(struct fold_rig *rig, const struct fold_subject *subject,
@@ -321,8 +319,8 @@ enum { LONGEST_APART = 1000 };
 
 static bool are_one_array(const struct fold_rig *rig, const struct fold_request *request) {
   const size_t n = rig->in[0].n;
-  return !request->comm && rig->inputs == 2 && rig->in[1].n == n && n > LONGEST_APART &&
-         memcmp(fold_rig_input_at(rig, 0), fold_rig_input_at(rig, 1), n * rig->in[0].size) == 0;
+  return !request->comm && rig->inputs == 2 && !fold_is_keys(rig->problem, 1) && rig->in[1].n == n &&
+         n > LONGEST_APART && memcmp(fold_rig_input_at(rig, 0), fold_rig_input_at(rig, 1), n * rig->in[0].size) == 0;
 }
 
 static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *subject,

@@ -346,6 +346,7 @@ static fold_status run_on_another(struct opened *opened, const struct fold_subje
   if (opened->ready[subject->engine].code != FOLD_OK || fold_case_all_elements(c) > MOST) return fold_ok();
   for (unsigned k = 0; k < rig->inputs; k++) {
     void *input = fold_rig_input_at(rig, k);
+    if (fold_is_keys(rig->problem, k)) continue;
     for (size_t i = 0; i < rig->in[k].n; i++) {
       const double term = fold_bits_to_double(c->dtype, fold_bits_load(c->dtype, input, i));
       fold_bits_store(c->dtype, input, i, fold_bits_from_double(c->dtype, -0.5 * term));

@@ -45,6 +45,7 @@ class Names(unittest.TestCase):
         for op, shape, text, result, name in (("matmul", [1, 3, 5, 33], "3 x 5 x 33", 7, "result 7 (m 1, n 2)"),
                                               ("matmul", [2, 3, 5, 33], "2 x 3 x 5 x 33", 22, "result 22 (b 1, m 1, n 2)"),
                                               ("scan", [1, 3, 1, 7], "3 x 7", 10, "result 10 (m 1, k 3)"),
+                                              ("keyed", [1, 8, 2, 33], "8 x 2 x 33", 5, "result 5 (m 2, n 1)"),
                                               ("dot", None, "3 x 7", 2, "row 2")):
             record = {"op": op, "rows": 3, "cols": 7, **({"shape": shape} if shape else {})}
             self.assertEqual((_problem.shape_of(record), _problem.result_of(record, result)), (text, name))
@@ -78,7 +79,7 @@ class Table(Case):
     def test_other_signatures_are_refused_with_those_that_are_known(self):
         for signature in ("ij,kj->ik", "ii->i", "ij->ij", "ij,i->i", "i,ij->j", "ij->", "->", "ij,j", "i,i->", "...j->..."):
             if "->" in signature:
-                with self.assertRaisesRegex(ValueError, r"a signature is one of 'mk->m' \(sum\), 'km->m' \(sum\), 'mk,mk->m' \(dot\), .*'mk,kn->mn' \(matmul\), with any letters"):
+                with self.assertRaisesRegex(ValueError, r"a signature is one of 'mk->m' \(sum\), 'km->m' \(sum\), 'mk,mk->m' \(dot\), .*'k,k->m' \(keyed\), with any letters"):
                     judge(products, problem=signature)
             else:
                 with self.assertRaisesRegex(ValueError, "unknown word"):
@@ -218,6 +219,40 @@ class Others(Case):
                 self.assertEqual(set(judge(fn, problem, cases, claims=claims).verdicts[claims]) - {"skipped"}, {"held"})
                 for wrong in (lambda x: fn(x)[:, ::-1], lambda x: fn(x * (np.arange(x.shape[1]) != 1)), lambda x: fn(x)[::-1]):
                     self.assertTrue(self.refuted(judge(wrong, problem, cases, claims=claims), claims))
+
+    KEYED = "normal/f32/keyed/7x5x64/*,normal/f32/keyed/7x1x257/*,normal/f32/keyed/1x5x64/one/*,normal/f32/keyed/3x2x0/*,normal/f32/keyed/1000x1x33/*"
+
+    def test_keyed_sums(self):
+        def added(values, keys, slots):
+            sums = np.zeros((slots, *values.shape[1:]), values.dtype)
+            np.add.at(sums, keys, values)
+            return sums
+
+        self.assert_held(judge(added, "keyed", self.KEYED))
+        for wrong in (lambda v, k, m: added(v[:-1], k[:-1], m), lambda v, k, m: added(v, (k + 1) % m, m), lambda v, k, m: added(v, k % 256, m),
+                      lambda v, k, m: added(rounded(v), k, m)):
+            self.assertTrue(self.refuted(judge(wrong, "keyed", self.KEYED)))
+        seen, skipped = set(), set()
+        counted = judge(lambda v, k, m: seen.add((v.ndim, k.dtype.name)) or np.bincount(k, v, m).astype(v.dtype), "k,k->m", self.KEYED)
+        self.assert_held(counted)
+        self.assertEqual(seen, {(1, "int64")})
+        self.assertEqual({r["case"].split("/")[3] for r in counted.judgements if r.get("reason") == "its signature has no columns"}, {"7x5x64", "1x5x64", "3x2x0"})
+        judge(lambda v, k, m: seen.add(v.ndim) or added(v, k, m), "ij,i->mj", self.KEYED)
+        self.assertEqual(seen - {(1, "int64")}, {2})
+
+    @unittest.skipUnless("torch" in FRAMEWORKS, "no torch")
+    def test_keyed_sums_of_torch(self):
+        import torch
+
+        index_add = lambda v, k, m: torch.zeros(m, *v.shape[1:], dtype=v.dtype).index_add_(0, k, v)
+        self.assert_held(judge(index_add, "keyed", self.KEYED, like="torch"))
+        self.assertTrue(self.refuted(judge(lambda v, k, m: index_add(v, k, m) + (k.numel() == 257), "keyed", self.KEYED, like="torch")))
+
+    @unittest.skipUnless("jax" in FRAMEWORKS, "no jax")
+    def test_keyed_sums_of_jax(self):
+        import jax
+
+        self.assert_held(judge(lambda v, k, m: jax.ops.segment_sum(v, k, m), "keyed", self.KEYED, like="jax"))
 
     def test_no_data(self):
         with self.assertRaisesRegex(ValueError, "data: problem 'matmul' is judged on fixtures only"):
@@ -368,7 +403,7 @@ class Lending(unittest.TestCase):
     def lent(self, signature, extent, k, like="numpy", strides=None, at=0, batches=None):
         from foldproof import _callable, _library
 
-        guest = _callable.Guest("py/fn", None, "numpy", False, batches=batches)
+        guest = _callable.Guest("py/fn", None, "numpy", False, whole=batches)
         guest.like = like
         call = _library.Call(dtype=3, problem=99, extent=(_library.c_uint64 * 4)(*extent), in_=at, other=at)
         for axis, stride in enumerate(strides or (0, 0, 0, 0)):

@@ -1,0 +1,61 @@
+/* keyed.c: keyed sums. keyed/sequential adds each term to its slot's running sum, as it comes; keyed/exact adds the terms of each
+ * slot without rounding. Each result is rounded once; a slot without terms is +0. */
+#include <omp.h>
+#include <stdlib.h>
+
+#include "base/bits.h"
+#include "kernels/host/host.h"
+#include "oracles/super_round.h"
+
+/* One column of the values; `sum` has room for each slot. */
+static void add_column(const struct fold_subject *subject, const struct fold_call *call, size_t column, double *sum) {
+  const size_t slots = call->shape.m, n = call->shape.n;
+  const uint32_t *keys = call->in[1];
+  const bool narrow = fold_subject_accumulator(subject, call->dtype) == FOLD_F32;
+  const enum fold_dtype result = fold_subject_result(subject, call->dtype);
+  for (size_t s = 0; s < slots; s++) sum[s] = 0;
+  for (size_t t = 0; t < call->shape.k; t++) {
+    const double x = fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in[0], t * n + column));
+    double *to = &sum[keys[t]];
+    *to = narrow ? (double)((float)*to + (float)x) : *to + x;
+  }
+  for (size_t s = 0; s < slots; s++)
+    fold_bits_store(result, call->out, s * n + column, fold_bits_from_double(result, sum[s]));
+}
+
+fold_status fold_host_keyed(const struct fold_subject *subject, const struct fold_call *call) {
+  const size_t slots = call->shape.m, n = call->shape.n;
+  const unsigned most = fold_host_threads(call), threads = n < most ? (unsigned)n : most;
+  const bool small = call->shape.k == 0 || n < FOLD_HOST_SERIAL / call->shape.k;
+  double *sums = malloc((threads * slots + 1) * sizeof *sums);
+  if (!sums) return fold_no_memory("for the sums of %zu slots", slots);
+#pragma omp parallel for num_threads(small || threads == 0 ? 1 : threads)
+  for (size_t column = 0; column < n; column++)
+    add_column(subject, call, column, sums + slots * (size_t)omp_get_thread_num());
+  free(sums);
+  return fold_ok();
+}
+
+static fold_status add_exactly(const struct fold_call *call, size_t slot, enum fold_dtype result) {
+  const struct fold_terms terms = fold_call_terms(call, slot);
+  struct fold_super sum = {0};
+  struct fold_terms line;
+  void *room;
+  FOLD_TRY(fold_terms_line(&terms, &line, &room));
+  fold_super_add(line.dtype, line.factor[0], line.n, &sum, NULL);
+  fold_bits_store(result, call->out, slot, fold_super_round(line.dtype, &sum, result));
+  free(room);
+  return fold_ok();
+}
+
+fold_status fold_host_keyed_exact(const struct fold_subject *subject, const struct fold_call *call) {
+  const enum fold_dtype result = fold_subject_result(subject, call->dtype);
+  struct fold_slots slots;
+  struct fold_call sorted;
+  FOLD_TRY(fold_call_sorted(call, &slots, &sorted));
+  fold_status status = fold_ok();
+  for (size_t r = 0; r < fold_results(call->problem, &call->shape) && status.code == FOLD_OK; r++)
+    status = add_exactly(&sorted, r, result);
+  fold_slots_free(&slots);
+  return status;
+}
