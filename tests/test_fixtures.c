@@ -156,6 +156,8 @@ static const struct mistake {
     {NORMAL "dtype = f32\ncols = 2\nranks = 3\n", 1, "rows: missing in [a]"},
     {NORMAL "dtype = f32\nranks = 3\n", 1, "n: missing in [a]"},
     {NORMAL "dtype = f32\nrows = 2^39\nranks = 3\n", 4, "rows: 549755813888 x 3 is absurd"},
+    {"[a]\ngenerator = pathological\ndtype = e4m3\nn = 5\n", 3, "dtype: generator pathological does not make this"},
+    {"[a]\ngenerator = ill_conditioned\ndtype = e5m2\nn = 5\ncondition = 1e300\n", 5, "condition: "},
     {PRODUCT "layout = nn, nx\n", 8, "layout: nx is no layout: for each input n, or t"},
     {PRODUCT "layout = columns\n", 8, "layout: columns is no layout"},
     {PRODUCT "layout = nnn\n", 8, "layout: nnn is no layout"},

@@ -1,4 +1,5 @@
 /* test_shapes.c: in which shapes judges lay the same terms, and what lies between and behind them. */
+#include "judge/lay.h"
 #include "lone_trial.h"
 
 /* Products of two inputs, too: each input is laid. */
@@ -92,6 +93,22 @@ Test(shapes, what_lies_between_strided_rows_is_nan) {
   for (size_t k = 0; k < 2; k++)
     for (int input = 0; input < 2; input++)
       cr_expect_eq(fold_bits_class(FOLD_F32, seen.behind[k][input]), FOLD_NAN, "shape %zu, input %d", k, input);
+  close_lone(&b);
+}
+
+/* A subject that reads past it is seen at once. */
+Test(shapes, an_array_with_strides_ends_with_its_last_term) {
+  static const struct fold_layout layouts[] = {{.step = 3, .gap = 1}, {.step = 1, .gap = 5, .turned = true}};
+  static const size_t ends[] = {2 * 31 + 9 * 3 + 1, 9 * 8 + 2 + 1};
+  struct lone b;
+  open_lone(&b, FOLD_DOT, FOLD_F32, 3, 10);
+  for (size_t i = 0; i < 2; i++) {
+    struct fold_rig rig = {0};
+    const struct fold_laid s = fold_laid_of(&b.trial, &b.c.shape, &layouts[i]);
+    cr_assert_eq(fold_laid_open(&b.trial, &s, 0, &rig).code, FOLD_OK);
+    cr_expect(rig.in[0].n == ends[i] && rig.in[1].n == ends[i], "layout %zu: %zu elements", i, rig.in[0].n);
+    fold_rig_close(&rig);
+  }
   close_lone(&b);
 }
 
