@@ -90,7 +90,7 @@ bool fold_sweep_columns(struct fold_trial *trial, struct fold_finding *finding) 
     const enum fold_axis axis = (enum fold_axis)a;
     const bool is_cut = !fold_has_axis(problem, problem->inputs, axis) || axis == fold_trial_batch_axis(trial) ||
                         (keyed && axis == FOLD_M);
-    if (is_cut || trial->c->shape.at[axis] < 2 || fold_case_terms(trial->c) == 0) continue;
+    if (is_cut || trial->c->shape.at[axis] < 2) continue;
     if (!judge_axis(trial, finding, axis)) return false;
   }
   return true;
