@@ -88,6 +88,15 @@ def test_a_record_holds_the_sweep():
     assert "--sweep &#39;k=4094:4096&#39;" in page, page[-2000:]
 
 
+def test_sums_alone_are_swept():
+    records = pathlib.Path(FOLDER.name, "sums.jsonl")
+    code, out, _ = verify("host/pairwise", "--claims", "bounded", "--sweep", "m=4", "--jsonl", str(records))
+    judged = [r for r in map(json.loads, records.read_text().splitlines()) if r["type"] == "judgement"]
+    ops = {r["op"] for r in judged}
+    assert code == 0 and "sum" in ops and not ops & {"prod", "max", "min"}, ops
+    assert {(r["rows"], r["cols"]) for r in judged if r["op"] == "sum"} == {(4, 40)}, judged
+
+
 def test_the_guests_fixtures_find_a_tail_lost_at_few_sizes():
     for subject, cases in (("at_9008", "*/2x2x9008/*,*/2x2x9608/*"), ("one_in_200", "counted/f32/matmul/3x5x*"), ("of_tiles", "counted/f32/matmul/17x1x*")):
         code, out, _ = sweep(subject, "--fixtures", cases)
