@@ -31,13 +31,45 @@ static fold_status replay_row(const struct walk *walk, size_t r, unsigned thread
   fold_status status = fold_order_places(walk->order, call->dtype, line.factor[0], line.n, &place);
   if (status.code == FOLD_OK && line.n != call->shape.k) status = fold_order_split(walk->order, line.n, &split);
   if (status.code == FOLD_OK) {
-    struct fold_row row = {walk->order,    &split,         line.dtype, line.op, walk->how.accumulator,
-                           line.factor[0], line.factor[1], place,      line.n,  threads};
+    struct fold_row row = {
+        walk->order, &split, line.dtype, line.op, walk->how.accumulator, line.factor[0], line.factor[1],
+        place,       line.n, threads,    NULL};
     fold_bits_store(walk->how.result, call->out, r, fold_bits_from_double(walk->how.result, walk->run(&row)));
   }
   free(place);
   free(room);
   return status;
+}
+
+/* All prefixes of a scan's row in one pass: in the sequential order each is the one before and a term. */
+static fold_status replay_prefixes(const struct walk *walk, size_t r) {
+  const struct fold_call *call = walk->call;
+  const size_t k = call->shape.k;
+  struct fold_terms terms = fold_call_terms(call, r * k), line;
+  void *room;
+  terms.n = k;
+  double *value = malloc((k + 1) * sizeof *value);
+  if (value == NULL) return fold_no_memory("for the %zu prefixes of a row", k);
+  fold_status status = fold_terms_line(&terms, &line, &room);
+  if (status.code == FOLD_OK) {
+    struct fold_row row = {
+        walk->order, &walk->split, line.dtype, line.op, walk->how.accumulator, line.factor[0], line.factor[1], NULL, 0,
+        1,           NULL};
+    value[0] = fold_rows_wide(&row);
+    row.n = k;
+    row.partials = value + 1;
+    fold_rows_wide(&row);
+    const double *first = value + (call->problem->reach == FOLD_BEFORE ? 0 : 1);
+    for (size_t j = 0; j < k; j++)
+      fold_bits_store(walk->how.result, call->out, r * k + j, fold_bits_from_double(walk->how.result, first[j]));
+    free(room);
+  }
+  free(value);
+  return status;
+}
+
+static bool is_one_pass(const struct walk *walk) {
+  return walk->order->kind == FOLD_ORDER_SEQUENTIAL && fold_is_scan(walk->call->problem);
 }
 
 /* The first failure that a thread reports is the one returned. */
@@ -59,6 +91,10 @@ static fold_status replay_sorted(const struct fold_order *order, struct fold_ari
   struct walk walk = {order, how, call, run, {0, 0, 0}};
   FOLD_TRY(fold_order_split(order, call->shape.k, &walk.split));
   const size_t results = fold_results(call->problem, &call->shape);
+  if (is_one_pass(&walk)) {
+    for (size_t r = 0; r < results; r += call->shape.k) FOLD_TRY(replay_prefixes(&walk, r / call->shape.k));
+    return fold_ok();
+  }
   bool small = call->shape.k == 0 || results < SERIAL_ELEMENTS / call->shape.k; /* unseen: <= */
   if (threads > 1 && !small && (results >= threads || walk.split.count == 1)) return replay_shared(&walk, threads);
   for (size_t r = 0; r < results; r++) FOLD_TRY(replay_row(&walk, r, small ? 1 : threads)); /* unseen: 2 */

@@ -18,6 +18,7 @@ struct wide {
   const void *in, *other;
   const uint32_t *place;
   bool fused, by_double; /* by_double: fold_rounds_by_double(accumulator) */
+  double *partials;      /* fold_row's */
 };
 
 static double zero(const struct wide *c) {
@@ -81,14 +82,16 @@ static double take(const struct wide *c, double a, size_t i) {
 #define JOIN(c, a, b) join(c, a, b)
 #define TAKE(c, a, i) take(c, a, i)
 #define PLACE(c, k) (c)->place[k]
+#define SEEN(c, i, a) ((c)->partials ? (void)((c)->partials[i] = (a)) : (void)0)
 #define SWEEP
 #define NAME(x) x##_wide
 #include "oracles/orders.inc"
 
 double fold_rows_wide(const struct fold_row *row) {
   const bool fused = row->other && row->order->product == FOLD_FUSED_PRODUCT;
-  const struct wide c = {row->dtype, row->accumulator, row->op, row->in,
-                         row->other, row->place,       fused,   fold_rounds_by_double(row->accumulator)};
+  const struct wide c = {row->dtype,   row->accumulator, row->op, row->in,
+                         row->other,   row->place,       fused,   fold_rounds_by_double(row->accumulator),
+                         row->partials};
   return fold_wide(row->order, row->split, &c, row->n, 1);
 }
 

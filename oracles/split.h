@@ -46,6 +46,7 @@ struct fold_row {
   const uint32_t *place;
   size_t n;
   unsigned threads; /* that share the parts of this row; 1 starts no parallel region */
+  double *partials; /* not NULL, of FOLD_ORDER_SEQUENTIAL by fold_rows_wide: receives the value of each prefix */
 };
 
 /* Folds one row. Returns its value in the accumulator, before the last rounding. */

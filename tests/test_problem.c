@@ -146,6 +146,7 @@ Test(problem, a_result_of_a_scan_has_the_terms_up_to_its_place) {
   for (size_t p = 0; p < 2; p++) {
     const struct fold_call call = {.dtype = FOLD_F32, .problem = fold_problem(of[p]), .rows = 2, .cols = 3, .in = {x}};
     cr_expect_eq(fold_results(call.problem, &call.shape), 6);
+    cr_expect_eq(fold_all_terms(call.problem, &call.shape), 6, "each term is joined once");
     for (size_t r = 0; r < 6; r++) {
       const struct fold_terms terms = fold_call_terms(&call, r);
       float sum = 0;

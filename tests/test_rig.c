@@ -10,6 +10,7 @@
 
 #include "base/bits.h"
 #include "openmp_keeps.h"
+#include "process/heartbeat.h"
 #include "rig/fault.h"
 #include "rig/rig.h"
 
@@ -459,4 +460,43 @@ Test(rig, other_threads_are_put_right_for_the_next_subject) {
     cr_expect_str_empty(traces.left, "the next one is blamed: %s", traces.left);
   }
   fold_rig_close(&rig);
+}
+
+/* By how many terms the time limit of a run is set: those of a scan are each joined once, whatever the number of its results. */
+static uint64_t watched_terms;
+static struct fold_watch run_watch;
+static fold_status note_terms(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  watched_terms = atomic_load(&run_watch.elements);
+  memset(call->out, 0, fold_results(call->problem, &call->shape) * sizeof(float));
+  return fold_ok();
+}
+
+Test(rig, the_limit_of_a_run_counts_the_terms_that_are_joined) {
+  const struct {
+    enum fold_problem_id problem;
+    struct fold_shape shape;
+    uint64_t terms;
+  } runs[] = {{FOLD_ROWS_SUM, {.b = 1, .m = 3, .n = 1, .k = 50}, 150},
+              {FOLD_SCAN, {.b = 1, .m = 3, .n = 1, .k = 50}, 150},
+              {FOLD_MATMUL, {.b = 2, .m = 3, .n = 4, .k = 5}, 120}};
+  const struct fold_subject subject = {.name = "notes", .engine = FOLD_HOST, .run = note_terms};
+  for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+    const struct fold_problem *problem = fold_problem(runs[i].problem);
+    const size_t n[FOLD_INPUTS] = {fold_elements(problem, &runs[i].shape, 0),
+                                   fold_elements(problem, &runs[i].shape, 1)};
+    const struct fold_request request = {.shape = runs[i].shape, .poison = 0x5a};
+    struct fold_rig rig;
+    struct fold_traces traces = {0};
+    float got[150];
+    cr_assert_eq(fold_rig_open(&rig, FOLD_HOST, problem, FOLD_F32, n, fold_results(problem, &runs[i].shape)).code,
+                 FOLD_OK);
+    for (unsigned k = 0; k < problem->inputs; k++) memset(fold_rig_input_at(&rig, k), 0, n[k] * sizeof(float));
+    cr_assert_eq(fold_rig_load(&rig).code, FOLD_OK);
+    fold_watch_set(&run_watch);
+    cr_expect_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
+    fold_watch_set(NULL);
+    cr_expect_eq(watched_terms, runs[i].terms, "%s: %llu", problem->name, (unsigned long long)watched_terms);
+    fold_rig_close(&rig);
+  }
 }
