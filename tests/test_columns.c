@@ -54,8 +54,11 @@ static bool was_run(size_t columns) {
 
 Test(columns, few_of_them_are_run_and_half_and_all_but_one) {
   static const size_t tried[] = {1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 40, 79};
+  size_t results = 2 * 80; /* of the runs in which the columns are turned */
+  for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) results += tried[i];
   const struct fold_finding f = judge_columns(80);
   cr_expect_eq(f.verdict, FOLD_HELD, "%s", f.reason);
+  cr_expect(f.comparisons >= results, "%zu comparisons of %zu results", f.comparisons, results);
   for (size_t i = 0, n = 0; i <= 80; i++) {
     const bool is_tried = i == tried[n] || i == 80;
     n += i == tried[n] && n + 1 < sizeof tried / sizeof *tried;
