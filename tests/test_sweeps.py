@@ -46,6 +46,8 @@ def test_every_size_is_judged_and_a_right_guest_held():
     assert code == 0 and out.rstrip().endswith("500 held, 0 refuted, 0 skipped"), out
     code, out, _ = verify("host/pairwise", "--sweep", "k=5:50:5")
     assert code == 0 and out.rstrip().endswith(" held, 0 refuted, 0 skipped"), out
+    code, out, _ = verify("--subjects", "matmul/*,keyed/*,rows/*", "--engine", "host", "--sweep", "batch=1:3", "--claims", "bounded")
+    assert code == 0 and "matmul/" in out and "keyed/" not in out and " 0 refuted, 0 skipped" in out, out
     code, out, _ = verify("--guest", TAILS, "--subjects", "tails/right", "--claims", "run_to_run,fresh_process,bounded", "--sweep", "k=5:50:5")
     assert code == 0 and out.rstrip().endswith("10 held, 0 refuted, 2 skipped") and "no selected case is for this claim" in out, out
 
@@ -71,6 +73,8 @@ def test_what_no_sweep_can_be_is_refused():
         code, out, err = sweep("right", "--sweep", *words)
         assert code == 2 and says in err and len(err.splitlines()) == 1, (words, code, err)
     code, _, err = sweep("sum", "--sweep", "n=1:9")
+    assert code == 2 and "no selected subject has sums with these axes" in err, err
+    code, _, err = verify("keyed/exact", "--sweep", "batch=1:3")
     assert code == 2 and "no selected subject has sums with these axes" in err, err
     code, _, err = sweep("right", "--sweep", "k=3", "--npy", "x.npy")
     assert code == 2 and "--npy is judged instead of sizes" in err, err
