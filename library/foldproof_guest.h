@@ -36,7 +36,7 @@ enum foldproof_guest_dtype {
 };
 
 /* What is folded. In the table it is given by name: "sum", "prod", "max", "min" of the elements of each row; "dot", the
- * sum of the products of the elements of a row of each of two inputs; "sumsq", the sum of the squares of each row; "matvec", a matrix (`in`, rows x cols) times a
+ * sum of the products of the elements of a row of each of two inputs; "sumsq" and "asum", the sum of the squares of each row and of its magnitudes; "matvec", a matrix (`in`, rows x cols) times a
  * vector (`other`, cols elements); "matmul", `extent[0]` products of a matrix (m x k) and one of k x n;
  * "scan", "scan_max" and "scan_min" of each row: result j folds the terms up to j, rows x cols results; "exclusive_scan", the sums of
  * the terms before j. "keyed": `in` has k rows of n values, `other` k keys (uint32_t, below m), and each of the m rows of results
@@ -56,7 +56,8 @@ enum foldproof_guest_problem {
   FOLDPROOF_GUEST_SCAN_MAX = 11,
   FOLDPROOF_GUEST_SCAN_MIN = 12,
   FOLDPROOF_GUEST_EXCLUSIVE_SCAN = 13,
-  FOLDPROOF_GUEST_SUMSQ = 14
+  FOLDPROOF_GUEST_SUMSQ = 14,
+  FOLDPROOF_GUEST_ASUM = 15
 };
 
 /* One run: rows x cols elements of each input, row-major and contiguous unless `strides` is set, become `rows` results.

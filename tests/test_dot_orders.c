@@ -151,7 +151,7 @@ static uint64_t joined(enum fold_dtype dtype, uint64_t x, uint64_t y, uint64_t s
     fold_bits_store(dtype, in, i, first[i]);
     fold_bits_store(dtype, other, i, second[i]);
   }
-  const struct fold_terms terms = {dtype, FOLD_SUM, 2, {in, other}, {1, 1}, 2, NULL};
+  const struct fold_terms terms = {dtype, FOLD_SUM, 2, {in, other}, {1, 1}, 2, NULL, false};
   struct fold_truth truth;
   fold_truth_init(&truth);
   const fold_status status = fold_oracle_mpfr_terms(&terms, &truth);

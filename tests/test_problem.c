@@ -194,6 +194,18 @@ Test(problem, rows_are_shared_among_the_inputs) {
   }
 }
 
+Test(problem, a_term_of_asum_is_the_magnitude_of_its_element) {
+  const float x[4] = {1, -2, -4, 8}, want[2] = {3, 12};
+  const struct fold_call call = {
+      .dtype = FOLD_F32, .problem = fold_problem(FOLD_ASUM), .rows = 2, .cols = 2, .in = {x}};
+  for (size_t r = 0; r < 2; r++) {
+    const struct fold_terms terms = fold_call_terms(&call, r);
+    cr_expect_eq(add(&terms), want[r]);
+  }
+  cr_expect(!fold_terms_are_elements(fold_problem(FOLD_ASUM)) && !fold_terms_are_elements(fold_problem(FOLD_SUMSQ)));
+  cr_expect(fold_terms_are_elements(fold_problem(FOLD_DOT)) && !fold_terms_are_elements(fold_problem(FOLD_SCAN)));
+}
+
 /* Where keys say which terms a result has, these are gathered, in rising place; a slot may have none. */
 Test(problem, a_result_of_a_keyed_sum_has_the_terms_of_its_key) {
   enum { M3 = 4, N2 = 2, K6 = 6 };

@@ -11,7 +11,8 @@ fold_run fold_host_summed;
 fold_run fold_host_dot_exact;
 fold_run fold_host_blocked; /* products of matrices by tiles, in dot/sequential's order */
 fold_run fold_host_keyed;
-fold_run fold_host_keyed_exact;
+fold_run fold_host_asum;
+fold_run fold_host_terms_exact; /* of any problem whose terms have one factor */
 fold_run fold_host_scan; /* plain or exact, by the method */
 
 /* How many threads a call asks for. */

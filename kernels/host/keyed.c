@@ -1,11 +1,10 @@
-/* keyed.c: keyed sums. keyed/sequential adds each term to its slot's running sum, as it comes; keyed/exact adds the terms of each
- * slot without rounding. Each result is rounded once; a slot without terms is +0. */
+/* keyed.c: keyed sums, each term added to its slot's running sum as it comes; each result is rounded once, and a slot without terms
+ * is +0. */
 #include <omp.h>
 #include <stdlib.h>
 
 #include "base/bits.h"
 #include "kernels/host/host.h"
-#include "oracles/super_round.h"
 
 /* One column of the values; `sum` has room for each slot. */
 static void add_column(const struct fold_subject *subject, const struct fold_call *call, size_t column, double *sum) {
@@ -34,28 +33,4 @@ fold_status fold_host_keyed(const struct fold_subject *subject, const struct fol
     add_column(subject, call, column, sums + slots * (size_t)omp_get_thread_num());
   free(sums);
   return fold_ok();
-}
-
-static fold_status add_exactly(const struct fold_call *call, size_t slot, enum fold_dtype result) {
-  const struct fold_terms terms = fold_call_terms(call, slot);
-  struct fold_super sum = {0};
-  struct fold_terms line;
-  void *room;
-  FOLD_TRY(fold_terms_line(&terms, &line, &room));
-  fold_super_add(line.dtype, line.factor[0], line.n, &sum, NULL);
-  fold_bits_store(result, call->out, slot, fold_super_round(line.dtype, &sum, result));
-  free(room);
-  return fold_ok();
-}
-
-fold_status fold_host_keyed_exact(const struct fold_subject *subject, const struct fold_call *call) {
-  const enum fold_dtype result = fold_subject_result(subject, call->dtype);
-  struct fold_slots slots;
-  struct fold_call sorted;
-  FOLD_TRY(fold_call_sorted(call, &slots, &sorted));
-  fold_status status = fold_ok();
-  for (size_t r = 0; r < fold_results(call->problem, &call->shape) && status.code == FOLD_OK; r++)
-    status = add_exactly(&sorted, r, result);
-  fold_slots_free(&slots);
-  return status;
 }

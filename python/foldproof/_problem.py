@@ -53,6 +53,7 @@ _ALL = [
     Problem("scan_min", 12, "mk->mk"),
     Problem("exclusive_scan", 13, "mk->mk"),
     Problem("sumsq", 14, "mk->m"),
+    Problem("asum", 15, "mk->m"),
 ]
 BY_NAME = {problem.name: problem for problem in _ALL}
 BY_NUMBER = {problem.number: problem for problem in _ALL}

@@ -308,7 +308,7 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     After the call they no longer exist: return a new array, and keep none of them. (jax accepts only aligned memory, so it gets copies
     of arrays that are not aligned.) If fn raises NotImplementedError, the case is skipped, with that text as the reason.
 
-    problem       "sum", "sumsq", "prod", "max", "min", "dot", "matvec", "matmul", "scan", "scan_max", "scan_min", "exclusive_scan", "keyed"; or "rows": any function of each row by itself (a norm, softmax, x @ W). foldproof
+    problem       "sum", "sumsq", "asum", "prod", "max", "min", "dot", "matvec", "matmul", "scan", "scan_max", "scan_min", "exclusive_scan", "keyed"; or "rows": any function of each row by itself (a norm, softmax, x @ W). foldproof
                   does not know the value of such a function, so claims about its value or the order of its terms are not judged.
                   Or a signature as einsum has them, with any letters: "ij->i" (sum), "ij,ij->i" (dot), "ij,j->i" (matvec), and with axis 0
                   folded "ji->i", "ji,ji->i", "ji,j->i", as x @ W has it; "ij,jk->ik" (matmul without batches), "bij,bjk->bik" (always with that axis);

@@ -38,7 +38,7 @@ static const void *input_of(const struct certificate *k, unsigned input) {
 
 static fold_status check(const struct certificate *k) {
   const size_t n = k->c->rows * k->c->cols;
-  if (k->problem->op != FOLD_SUM || !fold_is_of_rows(k->problem) || k->problem->factors != k->problem->inputs)
+  if (k->problem->op != FOLD_SUM || !fold_terms_are_elements(k->problem))
     return fold_error(FOLD_UNSUPPORTED, "there is no certificate for %s", k->problem->name);
   if (fold_case_is_laid(k->c))
     return fold_error(FOLD_UNSUPPORTED, "there is no certificate of inputs that lie in a layout of their own");

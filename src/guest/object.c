@@ -22,13 +22,21 @@ static const struct {
   int32_t number;
 } dtypes[] = {{"f16", FOLDPROOF_GUEST_F16}, {"bf16", FOLDPROOF_GUEST_BF16}, {"f32", FOLDPROOF_GUEST_F32},
               {"f64", FOLDPROOF_GUEST_F64}, {"e4m3", FOLDPROOF_GUEST_E4M3}, {"e5m2", FOLDPROOF_GUEST_E5M2}},
-  problems[] = {{"sum", FOLDPROOF_GUEST_SUM},           {"prod", FOLDPROOF_GUEST_PROD},
-                {"max", FOLDPROOF_GUEST_MAX},           {"min", FOLDPROOF_GUEST_MIN},
-                {"dot", FOLDPROOF_GUEST_DOT},           {"rows", FOLDPROOF_GUEST_ROWS},
-                {"sumsq", FOLDPROOF_GUEST_SUMSQ},       {"matvec", FOLDPROOF_GUEST_MATVEC},
-                {"matmul", FOLDPROOF_GUEST_MATMUL},     {"scan", FOLDPROOF_GUEST_SCAN},
-                {"keyed", FOLDPROOF_GUEST_KEYED},       {"scan_max", FOLDPROOF_GUEST_SCAN_MAX},
-                {"scan_min", FOLDPROOF_GUEST_SCAN_MIN}, {"exclusive_scan", FOLDPROOF_GUEST_EXCLUSIVE_SCAN}};
+  problems[] = {{"sum", FOLDPROOF_GUEST_SUM},
+                {"prod", FOLDPROOF_GUEST_PROD},
+                {"max", FOLDPROOF_GUEST_MAX},
+                {"min", FOLDPROOF_GUEST_MIN},
+                {"dot", FOLDPROOF_GUEST_DOT},
+                {"rows", FOLDPROOF_GUEST_ROWS},
+                {"sumsq", FOLDPROOF_GUEST_SUMSQ},
+                {"asum", FOLDPROOF_GUEST_ASUM},
+                {"matvec", FOLDPROOF_GUEST_MATVEC},
+                {"matmul", FOLDPROOF_GUEST_MATMUL},
+                {"scan", FOLDPROOF_GUEST_SCAN},
+                {"keyed", FOLDPROOF_GUEST_KEYED},
+                {"scan_max", FOLDPROOF_GUEST_SCAN_MAX},
+                {"scan_min", FOLDPROOF_GUEST_SCAN_MIN},
+                {"exclusive_scan", FOLDPROOF_GUEST_EXCLUSIVE_SCAN}};
 
 static int32_t dtype_number(enum fold_dtype dtype) {
   for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)

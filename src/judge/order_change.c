@@ -253,7 +253,7 @@ void fold_order_explain(const struct fold_trial *trial, enum fold_claim_id claim
   struct fold_order_sides sides = *pair;
   memset(change, 0, sizeof *change);
   change->claim = claim;
-  if (sides.n == 0 || trial->c->problem->op != FOLD_SUM || !fold_is_of_rows(trial->c->problem) ||
+  if (sides.n == 0 || trial->c->problem->op != FOLD_SUM || !fold_terms_are_elements(trial->c->problem) ||
       fold_engine_has_ranks(trial->subject->engine))
     return;
   change->terms = terms_for(&sides);

@@ -64,7 +64,7 @@ static fold_status check(const struct fold_subject *subject, const struct fold_r
     return fold_error(FOLD_BAD_INPUT, "calls with %zu rows: at most %d", asked->rows, FOLD_REVEAL_MOST_ROWS);
   if (problem->op != FOLD_SUM)
     return fold_error(FOLD_UNSUPPORTED, "only a sum has a tree to reveal, not %s", problem->name);
-  if (!fold_is_of_rows(problem) || problem->factors != problem->inputs)
+  if (!fold_terms_are_elements(problem))
     return fold_error(FOLD_UNSUPPORTED, "trees are revealed of rows, not of %s", problem->name);
   if (!(subject->ops >> asked->problem & 1) || !(subject->dtypes >> asked->dtype & 1))
     return fold_error(FOLD_UNSUPPORTED, "%s does not take %s of %s", subject->name, problem->name,

@@ -87,6 +87,9 @@ fold_status fold_signature_parse(const char *signature, struct fold_problem *pro
 
 static fold_status parse_row(struct fold_problem *p, const char *factors) {
   FOLD_TRY(fold_signature_parse(p->signature, p));
+  char plain[8] = "";
+  p->absolute = sscanf(factors, "|%7[0-9]|", plain) == 1;
+  if (p->absolute) factors = plain;
   p->factors = (unsigned)strlen(factors);
   if (p->factors == 0 || p->factors > FOLD_FACTORS)
     return fold_error(FOLD_ENVIRONMENT, "%u factors in a term", p->factors);
@@ -166,6 +169,10 @@ bool fold_is_of_rows(const struct fold_problem *problem) {
   bool all = fold_results_are_rows(problem);
   for (unsigned k = 0; k < problem->inputs; k++) all &= problem->has[k] == row;
   return all;
+}
+
+bool fold_terms_are_elements(const struct fold_problem *problem) {
+  return fold_is_of_rows(problem) && problem->factors == problem->inputs && !problem->absolute;
 }
 
 enum fold_axis fold_batch_axis(const struct fold_problem *problem, const struct fold_shape *shape) {
@@ -333,8 +340,11 @@ size_t fold_terms_in(const struct fold_call *call, size_t result) {
 struct fold_terms fold_call_terms(const struct fold_call *call, size_t result) {
   const struct fold_problem *problem = call->problem;
   struct fold_shape at = fold_coordinates(problem, &call->shape, problem->inputs, result);
-  struct fold_terms terms = {
-      .dtype = call->dtype, .op = problem->op, .factors = problem->factors, .n = fold_terms_in(call, result)};
+  struct fold_terms terms = {.dtype = call->dtype,
+                             .op = problem->op,
+                             .factors = problem->factors,
+                             .absolute = problem->absolute,
+                             .n = fold_terms_in(call, result)};
   if (problem->reach == FOLD_BY_KEY) terms.index = call->slots->place + call->slots->first[at.m];
   at.k = 0;
   for (unsigned f = 0; f < problem->factors; f++) {
@@ -351,19 +361,26 @@ struct fold_terms fold_terms_of(enum fold_dtype dtype, enum fold_op op, const vo
   return (struct fold_terms){.dtype = dtype, .op = op, .factors = 1, .factor = {in}, .step = {1}, .n = n};
 }
 
+static void take_magnitudes(enum fold_dtype dtype, void *x, size_t n) {
+  const uint64_t sign = fold_format_of(dtype).sign;
+  for (size_t i = 0; i < n; i++) fold_bits_store(dtype, x, i, fold_bits_load(dtype, x, i) & ~sign);
+}
+
 fold_status fold_terms_line(const struct fold_terms *terms, struct fold_terms *line, void **room) {
   const size_t size = fold_dtype_size(terms->dtype), each = terms->n * size;
   unsigned char *to = NULL;
   *line = *terms;
   line->index = NULL;
+  line->absolute = false;
   *room = NULL;
   for (unsigned f = 0; f < terms->factors; f++) {
-    if (!terms->index && (terms->step[f] == 1 || terms->n <= 1)) continue;
-    if (to == NULL) *room = to = malloc(FOLD_FACTORS * each);
+    if (!terms->index && !terms->absolute && (terms->step[f] == 1 || terms->n <= 1)) continue;
+    if (to == NULL) *room = to = malloc(FOLD_FACTORS * each + 1);
     if (to == NULL) return fold_no_memory("for %zu terms", terms->n);
     const unsigned char *from = terms->factor[f];
     for (size_t t = 0; t < terms->n; t++)
       memcpy(to + t * size, from + (ptrdiff_t)((terms->index ? terms->index[t] : t) * size) * terms->step[f], size);
+    if (terms->absolute) take_magnitudes(terms->dtype, to, terms->n);
     line->factor[f] = to;
     line->step[f] = 1;
     to += each;

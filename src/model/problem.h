@@ -37,6 +37,7 @@ struct fold_problem {
   enum fold_reach reach;
   unsigned inputs, factors;
   unsigned factor[FOLD_FACTORS]; /* the input of each factor of a term */
+  bool absolute;                 /* each factor is the magnitude of its element */
   /* Of each input, and of the results at place `inputs`: a mask of the axes, and the axes, the last one fastest. */
   unsigned has[FOLD_OPERANDS];
   enum fold_axis axes[FOLD_OPERANDS][FOLD_AXES];
@@ -67,6 +68,8 @@ static inline bool fold_has_axis(const struct fold_problem *problem, unsigned op
 }
 /* Whether each result has a row of every input to itself. */
 bool fold_is_of_rows(const struct fold_problem *problem);
+/* Whether, besides, each factor of its terms is an element of an input of its own: so a term can be chosen by its factors. */
+bool fold_terms_are_elements(const struct fold_problem *problem);
 /* Whether there is one result a row; others have several axes, or other ones. */
 static inline bool fold_results_are_rows(const struct fold_problem *problem) {
   return problem->has[problem->inputs] == 1u << FOLD_M;
@@ -140,13 +143,14 @@ struct fold_terms {
   ptrdiff_t step[FOLD_FACTORS];
   size_t n;
   const uint32_t *index; /* NULL: terms that follow each other */
+  bool absolute;         /* each factor is the element's magnitude */
 };
 
 /* The terms of result number `result` of a call in host memory, which is sorted. */
 struct fold_terms fold_call_terms(const struct fold_call *call, size_t result);
 /* The n elements of an array, joined by op. */
 struct fold_terms fold_terms_of(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n);
-/* The same terms side by side: where they lie, or copied to *room, which the caller frees. */
+/* The same terms side by side, each factor an element: where they lie, or copied to *room, which the caller frees. */
 fold_status fold_terms_line(const struct fold_terms *terms, struct fold_terms *line, void **room);
 
 #ifdef __cplusplus

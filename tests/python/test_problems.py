@@ -340,6 +340,8 @@ class Axis(Case):
                 self.assert_held(judge(lambda W, x: (W * x[:, None]).sum(0), like=like, axis=0))
         self.assert_held(judge(lambda x: x.sum(tuple(range(x.ndim - 1)), keepdims=True), "ij->j", SUMS))
         self.assert_held(judge(lambda x: (x * x).sum(0), "sumsq", "normal/f32/sumsq/*", axis=0))
+        self.assert_held(judge(lambda x: np.abs(x).sum(-1), "asum", "normal/f32/asum/*"))
+        self.assertTrue(self.refuted(judge(lambda x: np.abs(x.sum(-1)), "asum", "normal/f32/asum/*")))
         self.assertTrue(self.refuted(judge(lambda x: (x * x)[1:].sum(0), "sumsq", "normal/f32/sumsq/*", axis=0)))
         result = judge(lambda x: x.max(0), "max", "normal/f32/max/*x33/*", claims="correctly_rounded", axis=-2)
         self.assertEqual(set(result.verdicts["correctly_rounded"]), {"held"})

@@ -251,7 +251,7 @@ class Asked(unittest.TestCase):
                 foldproof.judge(to_import.row_sum, **{option: ""})
 
     def test_an_unknown_problem_is_told_with_all_that_are_allowed(self):
-        with self.assertRaisesRegex(ValueError, "unknown word 'mean'.*allowed: sum, prod, max, min, dot, sumsq, matvec, matmul, scan, scan_max, scan_min, exclusive_scan, keyed, rows"):
+        with self.assertRaisesRegex(ValueError, "unknown word 'mean'.*allowed: sum, prod, max, min, dot, sumsq, asum, matvec, matmul, scan, scan_max, scan_min, exclusive_scan, keyed, rows"):
             foldproof.judge(to_import.row_sum, problem="mean")
         with self.assertRaisesRegex(ValueError, "its problems names 'rows' with others: a function of rows has no other problem"):
             foldproof.judge(to_import.row_sum, problem="sum,rows")
