@@ -244,7 +244,11 @@ Test(generators_telling, powers_give_each_place_a_bit_in_one_row_of_those_before
       }
       cr_expect(fold_bits_to_double(source.dtype, x[n - 1]) == ldexp(1, (int)last - 1));
       for (size_t i = 0; i < n; i++) cr_expect_eq(fold_bits_to_double(source.dtype, y[i]), 1);
-      free(x), free(y);
+      const struct fold_source exchanged = source_of("powers", d, ((uint64_t)1 << 62) + 1, n);
+      const struct fold_source second = fold_source_of_input(&exchanged, 1);
+      uint64_t *z = patterns_of(&second, 0, rows * n);
+      cr_expect_arr_eq(z, x, rows * n * sizeof *x, "%s %zu: the second input", fold_dtype_name(source.dtype), n);
+      free(x), free(y), free(z);
     }
 }
 
