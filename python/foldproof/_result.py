@@ -86,8 +86,8 @@ class Result:
 
     judgements: records as `foldproof verify --jsonl` writes them; counts: how many of each verdict, "held", "refuted", "skipped",
     "broken"; verdicts: the same for each claim; untried: claims of the preset "reproducible" that were not tried, if the user named no claims;
-    notes: large errors that no claim refutes; unclaimed: judgements of alignment_invariant, which is tried on a few cases if the user named no
-    claims: for information, so that they are counted nowhere and no failure."""
+    notes: large errors that no claim refutes, and samples of results; unclaimed: judgements of alignment_invariant, which is tried on a few
+    cases if the user named no claims: for information, so that they are counted nowhere and no failure."""
 
     def __init__(self, fn: Code, asked: Dict[str, Any], named: bool = True) -> None:
         self.judgements: List[Record] = []
@@ -126,7 +126,8 @@ class Result:
 
     @property
     def notes(self) -> List[str]:
-        """Errors of claims that held and that deserve a look: over 1,000 ulps in a sum that hardly cancels, in an undeclared order."""
+        """Errors of claims that held and that deserve a look: over 1,000 ulps in a sum that hardly cancels, in an undeclared order. And
+        verdicts that held over a sample of the results."""
         worst: Dict[str, Record] = {}
         for record in self.judgements:
             if record.get("well_conditioned_ulps", 0) > worst.get(record["subject"], {}).get("well_conditioned_ulps", 0):
@@ -135,7 +136,11 @@ class Result:
             f"up to {record['well_conditioned_ulps']:.2g} ulps off on well-conditioned sums ({record['case']}): within the worst case over all orders; "
             "claim accurate_as='host/pairwise' or ulps=N to refute this"
             for record in worst.values()
-        ]
+        ] + self._sampled()
+
+    def _sampled(self) -> List[str]:
+        sampled = [r for r in self.judgements if r["verdict"] == "held" and "results_judged" in r]
+        return [f"{r['results_judged']:,} of {r['rows']:,} results judged ({r['case']}, {r['claim']}; {len(sampled)} such in all)" for r in sampled[:1]]
 
     def _refuted_unclaimed(self) -> List[str]:
         """The same line as the command's."""

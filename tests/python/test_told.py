@@ -36,6 +36,11 @@ class Told(unittest.TestCase):
         self.assertIn("its results have shape (16384,), and not (4,)", lines[1])
         self.assertIn("bounded is refuted on normal/f32/sum/33x33/", lines[2])
 
+    def test_a_sample_of_the_results_is_named(self):
+        large = foldproof.verify(lambda x: x.sum(1), data=np.ones((70000, 100), "f4"), claims="bounded")
+        self.assertRegex(repr(large), r"note: [34],\d\d\d of 70,000 results judged \(.*70000x100.*, bounded; 1 such in all\)")
+        self.assertEqual(foldproof.verify(lambda x: x.sum(1), data=np.ones((7, 100), "f4"), claims="bounded").notes, [])
+
     def test_what_was_not_tried_is_named(self):
         result = foldproof.judge(to_import.row_sum, like="numpy", fixtures="normal/f32/sum/17x257/*")
         untried = ["batch_invariant", "length_invariant", "padding_invariant"]
