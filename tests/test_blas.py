@@ -44,6 +44,7 @@ def main():
     for name in "gemm", "gemv", "dot":
         code, told, seen = judge(WRONG, "--subjects", f"blas/{name}", "--fixtures", "normal/f32/*,normal/f64/*")
         wrong = [line for line in seen[f"blas/{name}", "bounded"] if line["verdict"] == "refuted"]
+        assert "new: not known of OpenBLAS 9.8.7\n" in told, told
         assert code == 1 and wrong and {line["dtype"] for line in wrong} == {"f32", "f64"}, (name, told)
 
     code, told, _ = judge("/none/libblas.so", "--fixtures", "normal/f32/dot/*")

@@ -160,12 +160,12 @@ fold_status fold_host_blas_gemv(const struct fold_subject *subject, const struct
 }
 
 fold_status fold_host_blas_dot(const struct fold_subject *subject, const struct fold_call *call) {
-  int increment[2];
+  int increment[2]; /* unseen: 3 */
   const int n = (int)call->shape.k;
   FOLD_TRY(ready(subject, call));
   for (unsigned input = 0; input < 2; input++) FOLD_TRY(increment_of(subject, call, input, &increment[input]));
   for (size_t row = 0; row < call->rows; row++) {
-    const void *x = at(call, 0, 0, row), *y = at(call, 1, 0, row);
+    const void *x = at(call, 0, 0, row), *y = at(call, 1, 0, row); /* unseen: 1 */
     if (call->dtype == FOLD_F32)
       ((float *)call->out)[row] = library.s.dot(n, x, increment[0], y, increment[1]);
     else

@@ -86,7 +86,7 @@ fold_status fold_laid_run_in(struct fold_trial *trial, struct fold_rig *rig, con
 fold_status fold_laid_run(struct fold_trial *trial, const struct fold_laid *s, fold_beyond *more, bool strides,
                           void *got) {
   struct fold_rig rig = {0};
-  fold_status status = fold_laid_open(trial, s, 0, &rig);
+  fold_status status = fold_laid_open(trial, s, 0, &rig); /* unseen: 1 */
   if (status.code == FOLD_OK) status = fold_laid_fill(trial, s, more, &rig);
   if (status.code == FOLD_OK) status = fold_laid_run_in(trial, &rig, s, strides, got);
   fold_rig_close(&rig);
