@@ -114,9 +114,6 @@ class Lent:
     def contiguous_at(self, at: int, owner: Any) -> "Lent":
         return Lent(at, self.shape, self.dtype, self.device, owner)
 
-    def transposed(self) -> "Lent":
-        return Lent(self.at, self.shape[::-1], self.dtype, self.device, self.owner, self.strides[::-1])
-
     @property
     def __array_interface__(self) -> dict[str, Any]:
         typestr = DTYPES[self.dtype][2] or f"<u{self.itemsize}"

@@ -5,16 +5,17 @@ from __future__ import annotations
 import builtins
 import ctypes
 import gc
+import math
 import sys
 import time
 import traceback
 import weakref
 from contextlib import nullcontext
-from typing import Any, Callable, ContextManager, List, Optional, Tuple
+from typing import Any, Callable, ContextManager, Iterable, List, Optional, Tuple
 
 from . import _arrays, _library, _see
 from ._arrays import CPU, CUDA, CUDA_HOST, Lent
-from ._problem import AXES, BY_NUMBER
+from ._problem import AXES, BY_NUMBER, Axis, Form, split
 from ._process_state import KeptResults, LateWrites, State
 from ._see import Wrong
 from ._signals import Signals
@@ -31,10 +32,22 @@ def _has_optional(call: Any) -> bool:
     return bool(optional) and call.extent[AXES.index(optional)] != 1
 
 
-def _axes(call: Any, letters: str, whole: Optional[bool]) -> List[int]:
-    """Axes by their places in a call's extents."""
-    kept = _has_optional(call) if whole is None else whole
-    return [AXES.index(letter) for letter in letters if kept or letter != BY_NUMBER[call.problem].optional]
+def _usual(call: Any, letters: str) -> Tuple[Axis, ...]:
+    """The axes of an operand of the problem, the optional one only where its extent is not 1."""
+    return tuple(Axis(letter) for letter in letters if _has_optional(call) or letter != BY_NUMBER[call.problem].optional)
+
+
+def _parts(call: Any, axis: Axis) -> List[int]:
+    return split(call.extent[AXES.index(axis.of)], axis.parts)
+
+
+def _shape(call: Any, axes: Iterable[Axis]) -> Tuple[int, ...]:
+    return tuple(_parts(call, axis)[axis.place] for axis in axes)
+
+
+def _strides(call: Any, k: int, axes: Iterable[Axis]) -> Tuple[int, ...]:
+    """Of input k, in elements."""
+    return tuple(call.stride[k][AXES.index(axis.of)] * math.prod(_parts(call, axis)[axis.place + 1 :]) for axis in axes)
 
 
 def _skips() -> Tuple[Any, ...]:
@@ -57,10 +70,10 @@ def _let_go(error: BaseException, outside: Optional[BaseException]) -> None:
 
 
 class Guest:
-    """One callable. `rows`: None, or the object that keeps results of any length by their hashes (_rows.py). `transposed` and `whole`: of a Form."""
+    """One callable. `rows`: None, or the object that keeps results of any length by their hashes (_rows.py). """
 
-    def __init__(self, name: str, fn: Callable[..., Any], like: str, cuda: bool, rows: Any = None, transposed: bool = False, whole: Optional[bool] = None):
-        self.name, self.fn, self.like, self.rows, self.transposed, self.whole = name, fn, like, rows, transposed, whole
+    def __init__(self, name: str, fn: Callable[..., Any], like: str, cuda: bool, rows: Any = None, form: Form = Form("")):
+        self.name, self.fn, self.like, self.rows, self.form = name, fn, like, rows, form
         self.traceback = ""
         self.results: Optional[Tuple[str, bytes]] = None  # of the last run, their dtype and memory, if the harness keeps them
         self.keeps_results = False
@@ -77,14 +90,23 @@ class Guest:
 
             self.device = Device()
 
-    def _lend(self, call: Any, k: int) -> Lent:
-        """Input k, of the shape that the problem's signature says."""
+    def _axes(self, call: Any, k: int) -> Tuple[Axis, ...]:
+        """Of the callable's input k, or of its results where k is -1."""
         problem = BY_NUMBER[call.problem]
-        axes = _axes(call, problem.inputs[k], self.whole)
+        return self.form.operands[k] if self.form.operands else _usual(call, problem.results if k < 0 else problem.inputs[k])
+
+    def _in_memory(self, call: Any, k: int) -> Tuple[Axis, ...]:
+        """The same axes of input k in the order in which memory has them."""
+        order = BY_NUMBER[call.problem].inputs[k]
+        return tuple(sorted(self._axes(call, k), key=lambda axis: (order.index(axis.of), axis.place)))
+
+    def _lend(self, call: Any, k: int) -> Lent:
+        """Input k, of the shape that the callable's form says; for jax, which takes no strides, as it lies in memory."""
+        problem = BY_NUMBER[call.problem]
+        axes = self._in_memory(call, k) if self.like == "jax" else self._axes(call, k)
         dtype = "i32" if k == problem.keys else _DTYPE_NUMBERS[call.dtype]
-        shape, strides = (tuple(of[axis] for axis in axes) for of in (call.extent, call.stride[k]))
         where = (CUDA, self.device.number()) if self.device else (CPU, 0)
-        lent = Lent((call.other if k else call.in_) or 0, shape, dtype, where, None, strides)
+        lent = Lent((call.other if k else call.in_) or 0, _shape(call, axes), dtype, where, None, _strides(call, k, axes))
         if self.like == "jax" and lent.at % _JAX_ALIGNMENT and lent.nbytes:
             copy = lent.at_other(*self._room(lent.nbytes, 0))
             self._copy(copy.at, lent, call)
@@ -103,13 +125,13 @@ class Guest:
         else:
             ctypes.memmove(to, lent.at, lent.nbytes)
 
-    def _turn(self, lent: Lent, call: Any) -> Tuple[Lent, Callable[[], None]]:
-        """What a callable gets that folds axis 0: a contiguous copy of the transpose, aligned as the input is; of a strided input, a view. The function is for
-        after the call: what the callable wrote to the copy is then written to the input, too, where keeps_input finds it."""
-        view = lent.transposed()
-        if lent.strides != _arrays.contiguous(lent.shape):
+    def _turn(self, view: Lent, call: Any, k: int) -> Tuple[Lent, Callable[[], None]]:
+        """What a callable gets whose form has the axes in another order than memory: a contiguous copy, aligned as the input is; of a strided input, a view. The
+        function is for after the call: what the callable wrote to the copy is then written to the input, too, where keeps_input finds it."""
+        order = self._in_memory(call, k)
+        if order == self._axes(call, k) or _strides(call, k, order) != _arrays.contiguous(_shape(call, order)):
             return view, lambda: None
-        copy = view.contiguous_at(*self._room(lent.nbytes, lent.at))
+        copy = view.contiguous_at(*self._room(math.prod(view.shape) * view.itemsize, view.at))
         self.make(copy)[...] = self.make(view)
         at, before = copy.at, self._bytes(copy.at, copy.nbytes, call)
 
@@ -124,9 +146,8 @@ class Guest:
 
     def _shapes(self, call: Any) -> List[Tuple[int, ...]]:
         """The shapes that results may have."""
-        axes = BY_NUMBER[call.problem].results
-        shape = tuple(call.extent[axis] for axis in _axes(call, axes, self.whole))
-        return [shape, (1, *shape) if self.transposed or "b" in axes else (*shape, 1)]
+        shape = _shape(call, self._axes(call, -1))
+        return [shape, (1, *shape) if self.form.transposed or "b" in BY_NUMBER[call.problem].results else (*shape, 1)]
 
     def _check(self, seen: Any, call: Any) -> None:
         if bool(self.device) != seen.on_cuda or not (seen.on_cuda or seen.device in (CPU, CUDA_HOST)):
@@ -143,7 +164,7 @@ class Guest:
         if seen.shape not in shapes:
             longer = len(seen.shape) > 1 and seen.shape[0] == call.rows and call.other is None
             hint = "; for a function of rows, such as a norm, say problem='rows'" if longer else ""
-            one = f": one result for each {'column' if self.transposed else 'row'}{hint}" if len(shapes[0]) == 1 else ""
+            one = f": one result for each {'column' if self.form.transposed else 'row'}{hint}" if len(shapes[0]) == 1 else ""
             raise Wrong(f"its results have shape {seen.shape}, and not {shapes[0]}{one}")
 
     def _take(self, value: Any, call: Any) -> None:
@@ -173,8 +194,8 @@ class Guest:
             self.device.wait(call.stream)  # for all work, because the framework may use any stream
         lent = [self._lend(call, k) for k in range(len(BY_NUMBER[call.problem].inputs))]
         ends: List[Callable[[], None]] = []
-        if self.transposed and self.like != "jax":
-            turned = [self._turn(one, call) for one in lent]
+        if self.form.operands and self.like != "jax":
+            turned = [self._turn(one, call, k) for k, one in enumerate(lent)]
             lent, ends = [one for one, _ in turned], [end for _, end in turned]
             del turned
         context = self.device.context() if self.device else None
@@ -200,8 +221,9 @@ class Guest:
         before = self.state.before_run()
         try:
             arrays = list(map(self.make, lent))  # which outlive the call: as they are freed, torch runs our function, whatever exception is set
-            if self.transposed and self.like == "jax":
-                arrays = [x.T for x in arrays]  # a new array, which has the usual layout
+            if self.form.operands and self.like == "jax":
+                orders = [(self._axes(call, k), self._in_memory(call, k)) for k in range(len(arrays))]
+                arrays = [x.transpose([memory.index(axis) for axis in own]) for x, (own, memory) in zip(arrays, orders)]  # new arrays, of the usual layout
             problem = BY_NUMBER[call.problem]
             if problem.keys < 0:
                 return self.fn(*arrays)
@@ -247,9 +269,10 @@ class Guest:
             return _library.UNSUPPORTED
         if call.size < ctypes.sizeof(_library.Call):
             raise OSError("foldproof's library is older than this package: $FOLDPROOF_LIBRARY says where it is")
-        if self.whole is False and _has_optional(call):
-            self._say(call, "its signature has no batches" if BY_NUMBER[call.problem].optional == "b" else "its signature has no columns")
-            return _library.UNSUPPORTED
+        for axis, what in (("b", "batches"), ("n", "columns")):
+            if axis in BY_NUMBER[call.problem].results and self.form.lacks(axis) and call.extent[AXES.index(axis)] != 1:
+                self._say(call, f"its signature has no {what}")
+                return _library.UNSUPPORTED
         outside = sys.exc_info()[1]
         self.signals.came()  # what came earlier has raised what it had to
         try:

@@ -11,7 +11,7 @@ import weakref
 from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 from . import _library, _see
-from ._problem import inputs_of
+from ._problem import Form, inputs_of
 from ._replay import Code
 
 _DESCR = {"f16": "<f2", "bf16": "<u2", "f32": "<f4", "f64": "<f8"}
@@ -110,15 +110,17 @@ def _named(data: Any, pairs: bool) -> Dict[str, Any]:
 class Data:
     """Writes arrays to files in a folder that is removed with this object; `paths` has also those files that the caller named."""
 
-    def __init__(self, data: Any, axis: int, problem: str, transposed: bool = False) -> None:
+    def __init__(self, data: Any, axis: int, form: Form) -> None:
         self._folder = tempfile.mkdtemp(prefix="foldproof-")
         weakref.finalize(self, shutil.rmtree, self._folder, True)
         self.paths: List[str] = []
         self._names: Dict[str, str] = {}  # by the path as a case's name has it
         self._dtypes: Dict[str, None] = {}
-        if any(axes not in ("mk", "k") for axes in inputs_of(problem)):
-            raise ValueError(f"data: problem {problem!r} is judged on fixtures only")
-        self._axis, self._problem, self._inputs = 0 if transposed else axis, problem, inputs_of(problem)
+        problem, inputs = form.name, inputs_of(form.name)
+        usual = not form.operands or form.transposed or ["".join(one.of for one in operand) for operand in form.operands[:-1]] == inputs
+        if any(axes not in ("mk", "k") for axes in inputs) or not usual:
+            raise ValueError(f"data: problem {problem!r}{'' if usual else ' of this signature'} is judged on fixtures only")
+        self._axis, self._problem, self._inputs = 0 if form.transposed else axis, problem, inputs
         for name, x in _named(data, len(self._inputs) > 1).items():
             self._add(name, x, axis)
         if not self.paths:

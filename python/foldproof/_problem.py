@@ -3,6 +3,7 @@ are axes of the results."""
 
 from __future__ import annotations
 
+import re
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 AXES = "bmnk"  # in the order of a call's extents and strides
@@ -84,41 +85,100 @@ def result_of(record: Dict[str, Any], result: int) -> str:
     return f"result {result} ({', '.join(reversed(places))})"
 
 
-def _renamed(signature: str) -> str:
-    """With letters in the order in which they first come: "ij,j->i" becomes "ab,b->a"."""
-    seen: Dict[str, str] = {}
-    return "".join(seen.setdefault(c, chr(ord("a") + len(seen))) if c.isalpha() else c for c in signature if c != " ")
+class Axis(NamedTuple):
+    """Of a callable's array: the part `place` of `parts` of one of a problem's axes, where several letters share it."""
+
+    of: str
+    place: int = 0
+    parts: int = 1
 
 
 class Form(NamedTuple):
-    """In which arrays a callable takes a problem."""
+    """In which arrays a callable takes a problem. Without `operands`: as the problem's signature has them, the optional axis only where its extent is not 1."""
 
     name: str
-    transposed: bool = False  # it folds axis 0 of its matrices
-    whole: Optional[bool] = None  # whether arrays have the problem's optional axis; None: where its extent is not 1
+    operands: Tuple[Tuple[Axis, ...], ...] = ()  # the inputs', then the results'
+    transposed: bool = False  # it folds axis 0 of its matrices, which have two axes
+
+    def lacks(self, axis: str) -> bool:
+        """Whether no array has an axis of the problem."""
+        return bool(self.operands) and not any(axis == one.of for operand in self.operands for one in operand)
 
 
-def _known() -> Dict[str, Form]:
-    """By signature. One that several problems have means the first: sum."""
-    found: Dict[str, Form] = {}
-    for problem in _ALL:
-        if "k" not in problem.results:  # an einsum sums over k: it is no scan
-            found.setdefault(problem.signature, Form(problem.name, False, True))
-            found.setdefault(problem.signature.replace(problem.optional or " ", ""), Form(problem.name, False, False))
-            found.setdefault(problem.transposed, Form(problem.name, True, True))
-    del found[""]
-    return found
+def split(extent: int, parts: int) -> List[int]:
+    """The extents of the letters that share an axis: factors as near to each other as can be."""
+    if parts == 1:
+        return [extent]
+    first = next((n for n in range(int(extent ** (1 / parts) + 1e-9), 0, -1) if extent % n == 0), 1)
+    return [first, *split(extent // first, parts - 1)]
 
 
-def find(problem: str) -> Form:
-    """Of a problem that is given by its name, or by a signature as einsum has them."""
-    if not isinstance(problem, str) or "->" not in problem:
+def _wrong(signature: str, why: str) -> ValueError:
+    known = ", ".join(f"'{form}' ({name})" for name, form in (("sum", "ij->i"), ("dot", "ij,ij->i"), ("matvec", "ij,j->i"), ("matmul", "ij,jk->ik"), ("keyed", "kn,k->mn")))
+    return ValueError(f"problem={signature!r}: {why}; a signature is like {known}, with any letters, any order of an input's axes, and several letters for an axis"
+                      f" ('bhmd,bhnd->bhmn'); or say a problem's name: {', '.join(BY_NAME)}")
+
+
+def _operand(letters: str, axes: Dict[str, Axis]) -> Tuple[Axis, ...]:
+    return tuple(axes[letter] for letter in letters)
+
+
+def _of_keys(inputs: List[str], results: str) -> Optional[Form]:
+    """"kn,k->mn", whose results have an axis that no input has; None if it is none."""
+    new = set(results) - set("".join(inputs))
+    if len(inputs) != 2 or len(new) != 1 or len(inputs[1]) != 1 or inputs[0][:1] != inputs[1] or results[1:] != inputs[0][1:] or len(results) > 2:
+        return None
+    axes = {inputs[1]: Axis("k"), results[0]: Axis("m"), **{letter: Axis("n") for letter in results[1:]}}
+    return Form("keyed", tuple(_operand(letters, axes) for letters in (*inputs, results)))
+
+
+def _classes(inputs: List[str], results: str, signature: str) -> Tuple[str, Dict[str, str]]:
+    """The problem's name, and the letters of each of its axes."""
+    first, second = set(inputs[0]), set(inputs[-1])
+    both = {letter for letter in first & second if letter in results}
+    own, other = (first - second) & set(results), (second - first) & set(results)
+    folded = [letter for letter in inputs[0] if letter in second and letter not in results]
+    lost = [letter for letter in "".join(inputs) if letter not in results and letter not in folded]
+    if not folded:
+        raise _wrong(signature, "no axis is folded")
+    if lost:
+        raise _wrong(signature, f"axis {lost[0]} is in one input alone, and not in the results")
+    if other and not own:
+        raise _wrong(signature, "give the matrix first, then the vector")
+    name = "sum" if len(inputs) == 1 else "matmul" if own and (other or both) else "matvec" if own else "dot"
+    rows = own if name in ("matmul", "matvec") else both
+    letters = {"b": both if name == "matmul" else set(), "m": rows, "n": other}
+    return name, {"k": "".join(folded), **{axis: "".join(c for c in results if c in some) for axis, some in letters.items()}}
+
+
+def _parse(signature: str) -> Form:
+    found = re.fullmatch(r"([A-Za-z]+)(?:,([A-Za-z]+))?->([A-Za-z]+)", signature.replace(" ", ""))
+    if not found:
+        raise _wrong(signature, "it is not of this form")
+    inputs, results = [letters for letters in found.groups()[:-1] if letters], found[3]
+    for letters in (*inputs, results):
+        if len(set(letters)) < len(letters):
+            raise _wrong(signature, f"'{letters}' has an axis twice")
+    keyed = _of_keys(inputs, results)
+    if keyed:
+        return keyed
+    if not set(results) <= set("".join(inputs)):
+        raise _wrong(signature, "the results have an axis that no input has")
+    name, letters = _classes(inputs, results, signature)
+    if letters["b"] + letters["m"] + letters["n"] != results:
+        raise _wrong(signature, "the results have first the axes of both inputs, then those of the first one, then those of the second")
+    axes = {letter: Axis(axis, place, len(some)) for axis, some in letters.items() for place, letter in enumerate(some)}
+    operands = tuple(_operand(one, axes) for one in (*inputs, results))
+    return Form(name, operands, operands[0] == (Axis("k"), Axis("m")) and name != "matmul")
+
+
+def find(problem: str, axis: int = -1) -> Form:
+    """Of a problem that is given by its name, with the axis that a callable reduces, or by a signature as einsum has them."""
+    if isinstance(problem, str) and "->" in problem:
+        return _parse(problem)
+    if not _folds_axis_0(problem, axis):
         return Form(problem)  # the library says what is wrong with a name
-    for signature, found in _known().items():
-        if _renamed(signature) == _renamed(problem):
-            return found
-    known = ", ".join(f"'{signature}' ({form.name})" for signature, form in _known().items())
-    raise ValueError(f"problem={problem!r}: a signature is one of {known}, with any letters; or say a problem's name: {', '.join(BY_NAME)}")
+    return _parse(BY_NAME[problem if problem in BY_NAME else "sum"].transposed)._replace(name=problem)
 
 
 def inputs_of(problem: str) -> List[str]:
@@ -126,7 +186,7 @@ def inputs_of(problem: str) -> List[str]:
     return BY_NAME.get(find(problem).name, BY_NAME["sum"]).inputs
 
 
-def folds_axis_0(problem: str, axis: int) -> bool:
+def _folds_axis_0(problem: str, axis: int) -> bool:
     """Whether a callable that reduces that axis of its matrices folds the first one; ValueError if it has no such axis."""
     if axis not in (-2, -1, 0, 1):
         raise ValueError(f"axis={axis!r}: fn gets arrays of two axes, and reduces -1, the last one, or 0")

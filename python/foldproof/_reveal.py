@@ -84,8 +84,9 @@ def reveal(
     like = _arrays.pick(like, device == "cuda")
     _arrays.check(like, [dtype])
     n, rows = _library.whole("n", n, 1, 1 << 24), _library.whole("rows", rows, 0, 1 << 20)
-    problem, transposed, whole = _problem.find(problem)
-    guest = Guest(_name_of(fn), fn, like, device == "cuda", transposed=transposed, whole=whole)
+    form = _problem.find(problem)
+    problem = form.name
+    guest = Guest(_name_of(fn), fn, like, device == "cuda", form=form)
     table = _table(
         [guest],
         problems=_library.text(problem),

@@ -79,11 +79,11 @@ def _name_of(fn: Any) -> str:
     return "py/" + "".join(c if c.isascii() and (c.isalnum() or c in "_-.@+") else "_" for c in name)
 
 
-def _guests(fn: Any, other: Any, name: str, like: str, cuda: bool, rows: Callable[[], Optional[Rows]], transposed: bool, whole: Optional[bool]) -> List[Guest]:
-    guests = [Guest(name, fn, like, cuda, rows(), transposed, whole)]
+def _guests(fn: Any, other: Any, name: str, like: str, cuda: bool, rows: Callable[[], Optional[Rows]], form: _problem.Form) -> List[Guest]:
+    guests = [Guest(name, fn, like, cuda, rows(), form)]
     if callable(other):
         twin = _name_of(other)
-        guests.append(Guest(twin if twin != name else twin + "@other", other, like, cuda, guests[0].rows, transposed, whole))
+        guests.append(Guest(twin if twin != name else twin + "@other", other, like, cuda, guests[0].rows, form))
     return guests
 
 
@@ -174,11 +174,11 @@ def judge(
         raise ValueError(f"seconds={seconds!r}: a number, 0 for no limit")
     if data is not None and (fixtures is not None or set is not None):
         raise ValueError("data= is judged in place of fixtures: leave out fixtures= and set=")
-    named, transposed, whole = _problem.find(problem)
-    if transposed and axis not in (-1, 0):
-        raise ValueError(f"problem={problem!r}, axis={axis!r}: the signature says that axis 0 is folded")
-    begun, own = time.monotonic(), None if data is None else _data.Data(data, axis, named, transposed)
-    transposed |= data is None and _problem.folds_axis_0(named, axis)
+    form = _problem.find(problem, axis if data is None else -1)
+    named = form.name
+    if "->" in str(problem) and (data is None or form.transposed) and axis not in ((-1, 0) if form.transposed else (-1,)):
+        raise ValueError(f"problem={problem!r}, axis={axis!r}: the signature says {'that axis 0' if form.transposed else 'which axis'} is folded")
+    begun, own = time.monotonic(), None if data is None else _data.Data(data, axis, form)
     dtypes = dtypes if dtypes is not None else own.dtypes if own else "f32"
     npy = own.paths if own else list(_npy)
     like = _arrays.pick(like, device == "cuda")
@@ -194,7 +194,7 @@ def judge(
         raise ValueError("problem='rows' is a function of rows that foldproof does not know: it has no order, method, accumulator or compiled reference")
     name = name or _name_of(fn)
     runs = fn if _backwards else _fresh.if_not_imported(fn)
-    guests = _guests(runs, same_bits_as, name, like, device == "cuda", lambda: Rows(result, _full) if rows else None, transposed, whole)
+    guests = _guests(runs, same_bits_as, name, like, device == "cuda", lambda: Rows(result, _full) if rows else None, form)
     table = _table(
         guests,
         problems=_library.text(named),
@@ -310,8 +310,9 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
 
     problem       "sum", "sumsq", "asum", "prod", "max", "min", "dot", "matvec", "matmul", "scan", "scan_max", "scan_min", "exclusive_scan", "keyed"; or "rows": any function of each row by itself (a norm, softmax, x @ W). foldproof
                   does not know the value of such a function, so claims about its value or the order of its terms are not judged.
-                  Or a signature as einsum has them, with any letters: "ij->i" (sum), "ij,ij->i" (dot), "ij,j->i" (matvec), and with axis 0
-                  folded "ji->i", "ji,ji->i", "ji,j->i", as x @ W has it; "ij,jk->ik" (matmul without batches), "bij,bjk->bik" (always with that axis);
+                  Or a signature as einsum has them, with any letters: "ij->i" (sum), "ij,ij->i" (dot), "ij,j->i" (matvec), "ij,jk->ik" (matmul without
+                  batches), "bij,bjk->bik" (always with that axis), in any order of an input's axes ("ji,j->i", as x @ W has it; "ij,kj->ik"). Several letters
+                  may share an axis ("bhmd,bhnd->bhmn"): an extent is split into factors;
                   "k,k->m" (keyed of one column), "kn,k->mn" (always with columns)
     dtypes        dtypes of the terms: "f16", "bf16", "f32", "f64", "e4m3", "e5m2"; a list, or comma-separated. None: f32, or those of `data`
     device        "cpu", or "cuda" for arrays in device memory

@@ -72,14 +72,19 @@ class Table(Case):
     def test_signatures_have_any_letters(self):
         for signature, name, transposed in (("ij->i", "sum", False), ("rc,rc->r", "dot", False), ("mk, k -> m", "matvec", False), ("Ba,a->B", "matvec", False),
                                             ("ji->i", "sum", True), ("kr,kr->r", "dot", True), ("ji,j->i", "matvec", True)):
-            self.assertEqual(_problem.find(signature)[:2], (name, transposed), signature)
-        for signature, batches in (("bij,bjk->bik", True), ("ij,jk->ik", False), ("matmul", None)):
-            self.assertEqual(_problem.find(signature), ("matmul", False, batches), signature)
+            form = _problem.find(signature)
+            self.assertEqual((form.name, form.transposed), (name, transposed), signature)
+        for signature, name, lacks in (("bij,bjk->bik", "matmul", ""), ("ij,jk->ik", "matmul", "b"), ("ij,kj->ik", "matmul", "b"), ("bhmd,bhnd->bhmn", "matmul", ""),
+                                       ("bij,bj->bi", "matmul", "n"), ("bi,bi->b", "dot", "bn"), ("abc->ab", "sum", "bn"), ("abc->ca", "sum", "bn"),
+                                       ("mn,mn->m", "dot", "bn"), ("ij,i->mj", "keyed", "b"), ("i,i->m", "keyed", "bn"), ("ijk->i", "sum", "bn")):
+            form = _problem.find(signature)
+            self.assertEqual((form.name, "".join(axis for axis in "bn" if form.lacks(axis))), (name, lacks), signature)
+        self.assertEqual(_problem.find("matmul"), ("matmul", (), False))
 
     def test_other_signatures_are_refused_with_those_that_are_known(self):
-        for signature in ("ij,kj->ik", "ii->i", "ij->ij", "ij,i->i", "i,ij->j", "ij->", "->", "ij,j", "i,i->", "...j->..."):
+        for signature in ("ii->i", "ij->ij", "ij,i->i", "i,ij->j", "ij->", "->", "ij,j", "i,i->", "...j->..."):
             if "->" in signature:
-                with self.assertRaisesRegex(ValueError, r"a signature is one of 'mk->m' \(sum\), 'km->m' \(sum\), 'mk,mk->m' \(dot\), .*'k,k->m' \(keyed\), with any letters"):
+                with self.assertRaisesRegex(ValueError, r"a signature is like 'ij->i' \(sum\), 'ij,ij->i' \(dot\), .*'kn,k->mn' \(keyed\), with any letters"):
                     judge(products, problem=signature)
             else:
                 with self.assertRaisesRegex(ValueError, "unknown word"):
@@ -219,6 +224,21 @@ class Others(Case):
                 self.assertEqual(set(judge(fn, problem, cases, claims=claims).verdicts[claims]) - {"skipped"}, {"held"})
                 for wrong in (lambda x: fn(x)[:, ::-1], lambda x: fn(x * (np.arange(x.shape[1]) != 1)), lambda x: fn(x)[::-1]):
                     self.assertTrue(self.refuted(judge(wrong, problem, cases, claims=claims), claims))
+
+    def test_a_signature_may_order_and_split_the_axes(self):
+        cases = self.MATRICES + ",normal/f32/matmul/*x64/*"
+        for signature, fn in (("ij,kj->ik", lambda A, B: A @ B.T), ("bhmd,bhnd->bhmn", lambda Q, K: np.einsum("bhmd,bhnd->bhmn", Q, K)), ("ji,jk->ik", lambda A, B: A.T @ B)):
+            for like in FRAMEWORKS if "h" not in signature else ["numpy"]:
+                with self.subTest(signature, like=like):
+                    self.assert_held(judge(fn, signature, cases, like=like))
+                    self.assertTrue(self.refuted(judge(lambda A, B: fn(A, B) * 2, signature, cases, like=like)))
+        shapes = set()
+        judge(lambda Q, K: shapes.add((Q.shape, K.shape)) or np.einsum("bhmd,bhnd->bhmn", Q, K), "bhmd,bhnd->bhmn", "normal/f32/matmul/3x4x5x33/*,normal/f32/matmul/3x2x5/*")
+        self.assertLessEqual({((1, 3, 4, 33), (1, 3, 5, 33)), ((1, 1, 3, 5), (1, 1, 2, 5))}, shapes)
+        for signature, fn in (("abc->ab", lambda x: x.sum(-1)), ("acb->ab", lambda x: x.sum(1)), ("abc->a", lambda x: x.sum((1, 2))), ("abc->ca", lambda x: x.sum(1).T)):
+            with self.subTest(signature):
+                self.assert_held(judge(fn, signature, SUMS))
+                self.assertTrue(self.refuted(judge(lambda x: fn(x)[..., ::-1] if x.size > 900 else fn(x), signature, SUMS)))
 
     KEYED = "normal/f32/keyed/7x5x64/*,normal/f32/keyed/7x1x257/*,normal/f32/keyed/1x5x64/one/*,normal/f32/keyed/3x2x0/*,normal/f32/keyed/1000x1x33/*"
 
@@ -402,10 +422,10 @@ class Axis(Case):
 class Lending(unittest.TestCase):
     """Shapes and strides follow from the signature and a call's extents."""
 
-    def lent(self, signature, extent, k, like="numpy", strides=None, at=0, batches=None):
+    def lent(self, signature, extent, k, like="numpy", strides=None, at=0, form=_problem.Form("other")):
         from foldproof import _callable, _library
 
-        guest = _callable.Guest("py/fn", None, "numpy", False, whole=batches)
+        guest = _callable.Guest("py/fn", None, "numpy", False, form=form)
         guest.like = like
         call = _library.Call(dtype=3, problem=99, extent=(_library.c_uint64 * 4)(*extent), in_=at, other=at)
         for axis, stride in enumerate(strides or (0, 0, 0, 0)):
@@ -418,7 +438,7 @@ class Lending(unittest.TestCase):
             for k, shape in enumerate(shapes):
                 lent, allowed = self.lent("bmk,bkn->bmn", extent, k)
                 self.assertEqual((lent.shape, allowed[0]), (shape, results))
-        lent, allowed = self.lent("bmk,bkn->bmn", (1, 2, 3, 4), 0, batches=True)
+        lent, allowed = self.lent("bmk,bkn->bmn", (1, 2, 3, 4), 0, form=_problem.find("bij,bjk->bik"))
         self.assertEqual((lent.shape, allowed[0]), ((1, 2, 4), (1, 2, 3)))
         self.assertEqual(self.lent("mk,k->m", (1, 2, 1, 4), 1)[0].shape, (4,))
         self.assertEqual(self.lent("mk->mk", (1, 2, 1, 4), 0)[1][0], (2, 4))
