@@ -22,7 +22,8 @@
 #endif
 
 #define ANY_DTYPE FOLD_EVERYWHERE
-#define ANY_ON_HOST ((1u << FOLD_DTYPES) - 1)
+#define ANY_ON_HOST (WITH_INTEGERS & ~(unsigned)FOLD_ALL_INTEGERS)
+#define WITH_INTEGERS ((1u << FOLD_DTYPES) - 1)
 #define ANY_OP ((1u << FOLD_OPS) - 1)
 #define SUMS (1u << FOLD_SUM)
 #define UP_TO_16_BITS (ANY_ON_HOST & ~WIDE)
@@ -166,7 +167,16 @@
   }
 
 static const struct fold_subject table[] = {
-    HOST_ORDER("host/sequential", "one partial, rising index"),
+    {.name = "host/sequential",
+     .engine = FOLD_HOST,
+     .about = "one partial, rising index",
+     .dtypes = WITH_INTEGERS,
+     .ops = ANY_OP,
+     .order = "host/sequential",
+     .method = FOLD_PLAIN,
+     .wraps = true,
+     .claims = REPLAYED,
+     .run = fold_host_ordered},
     HOST_ORDER("host/reverse", "one partial, falling index"),
     HOST_ORDER("host/pairwise", "a perfect binary tree over neighbours"),
     {.name = "host/sorted",
@@ -183,7 +193,15 @@ static const struct fold_subject table[] = {
     HOST_SUM("host/neumaier", FOLD_NEUMAIER, COMPENSATED, "host/sequential", "sequential with Neumaier's compensation"),
     HOST_SUM("host/float64", FOLD_PLAIN, REPLAYED, "host/sequential", "sequential in f64, rounded once",
              .accumulator = FOLD_ALWAYS(FOLD_F64)),
-    HOST_SUM("host/exact", FOLD_EXACT, ROUNDED_ONCE, NULL, "superaccumulator, rounded once"),
+    {.name = "host/exact",
+     .engine = FOLD_HOST,
+     .about = "superaccumulator, rounded once",
+     .dtypes = WITH_INTEGERS,
+     .ops = SUMS,
+     .method = FOLD_EXACT,
+     .wraps = true,
+     .claims = ROUNDED_ONCE,
+     .run = fold_host_summed},
     HOST_TO("host/sequential_f32", "host/sequential", UP_TO_16_BITS, FOLD_F32, REPLAYED,
             "one partial, rising index; the accumulator is the result"),
     HOST_TO("host/sequential_bf16", "host/sequential", 1u << FOLD_F32, FOLD_BF16, REPLAYED,
@@ -207,7 +225,17 @@ static const struct fold_subject table[] = {
      .result = FOLD_ALWAYS(FOLD_F32),
      .claims = ROUNDED_ONCE,
      .run = fold_host_summed},
-    HOST_DOT("dot/sequential", "dot products, rising index, each product rounded"),
+    {.name = "dot/sequential",
+     .engine = FOLD_HOST,
+     .about = "dot products, rising index, each product rounded",
+     .dtypes = ANY_DTYPE | FOLD_ALL_INTEGERS,
+     .ops = PRODUCTS,
+     .order = "dot/sequential",
+     .method = FOLD_PLAIN,
+     .strides = true,
+     .wraps = true,
+     .claims = REPLAYED | FOLD_CLAIM(FOLD_STRIDE_INVARIANT),
+     .run = fold_host_ordered},
     HOST_DOT("dot/sequential_fma", "dot products, rising index, by FMA"),
     HOST_DOT("dot/pairwise", "dot products, a perfect binary tree over rounded products"),
     HOST_DOT("dot/canonical", "dot products in flat/canonical's tree, by FMA"),
@@ -236,10 +264,11 @@ static const struct fold_subject table[] = {
     {.name = "scan/sequential",
      .engine = FOLD_HOST,
      .about = "scans, one running sum a row",
-     .dtypes = ANY_ON_HOST,
+     .dtypes = WITH_INTEGERS,
      .ops = ANY_SCAN,
      .order = "host/sequential",
      .method = FOLD_PLAIN,
+     .wraps = true,
      .claims = INVARIANT | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_LENGTH_INVARIANT),
      .run = fold_host_scan},
     {.name = "scan/exact",

@@ -217,6 +217,7 @@ fold_status fold_bound_outcomes(struct fold_arithmetic how, const struct fold_tr
                                 struct fold_outcomes *outcomes) {
   *outcomes = (struct fold_outcomes){0};
   mpfr_set_ui(bound, 0, MPFR_RNDU);
+  if (fold_dtype_is_integer(how.result)) return fold_no_bound("an integer is not rounded");
   if (truth->op != FOLD_SUM && truth->op != FOLD_PROD) return fold_no_bound("max and min round nothing");
   if (how.method == FOLD_EXACT) how.accumulator = how.result; /* an exact sum has no accumulator */
   struct fold_bound_terms t = {.how = how, .truth = truth, .running = running, .result = fold_format_of(how.result)};

@@ -9,6 +9,9 @@
  *   max   NaN if a term is NaN; -0 < +0; the empty maximum is -infinity
  *   min   NaN if a term is NaN; -0 < +0; the empty minimum is +infinity
  *
+ * An integer has no NaN, no infinity and no -0: the empty maximum is its least number, the empty minimum its greatest, and
+ * what leaves its range wraps.
+ *
  * Where a format has no infinities (e4m3) each of these infinities is NaN, and so is what overflows: a sum that is nearer to the
  * next number after the largest, had it one, or as near where the largest is odd.
  *
@@ -23,6 +26,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "oracles/integers.h"
 #include "oracles/truth.h"
 
 void fold_truth_init(struct fold_truth *truth) {
@@ -47,6 +51,11 @@ static void raise_precision(mpfr_t value, mpfr_prec_t bits) {
 }
 
 void fold_mpfr_set_bits(mpfr_t value, enum fold_dtype dtype, uint64_t bits) {
+  if (fold_dtype_is_integer(dtype)) {
+    raise_precision(value, 64);
+    mpfr_set_sj(value, fold_integer_value(fold_format_of(dtype), bits), MPFR_RNDN);
+    return;
+  }
   raise_precision(value, 53);
   mpfr_set_d(value, fold_bits_to_double(dtype, bits), MPFR_RNDN);
 }
@@ -72,8 +81,23 @@ static uint64_t round_finite(struct fold_format format, mpfr_srcptr value, long 
   return pattern < format.beyond ? pattern : format.beyond;
 }
 
+/* The nearest integer modulo 2^bits; the greatest or least number for an infinity. */
+static uint64_t round_integer(enum fold_dtype dtype, mpfr_srcptr value) {
+  const struct fold_format format = fold_format_of(dtype);
+  if (mpfr_inf_p(value)) return mpfr_signbit(value) ? format.sign : format.sign - 1;
+  if (!mpfr_regular_p(value)) return 0;
+  mpz_t integer;
+  mpz_init(integer);
+  mpfr_get_z(integer, value, MPFR_RNDN);
+  mpz_fdiv_r_2exp(integer, integer, (mp_bitcnt_t)format.bits);
+  const uint64_t bits = mpz_get_ui(integer);
+  mpz_clear(integer);
+  return bits;
+}
+
 uint64_t fold_mpfr_round(enum fold_dtype dtype, mpfr_srcptr value) {
   struct fold_format format = fold_format_of(dtype);
+  if (format.integer) return round_integer(dtype, value);
   if (mpfr_nan_p(value)) return format.nan;
   uint64_t sign = mpfr_signbit(value) ? format.sign : 0;
   if (mpfr_inf_p(value)) return sign | format.beyond;
@@ -165,12 +189,23 @@ static double condition_of(const struct fold_truth *truth) {
   return condition;
 }
 
+bool fold_truth_reaches(const struct fold_truth *truth, enum fold_dtype to) {
+  return fold_dtype_is_integer(truth->dtype) || !fold_dtype_is_integer(to);
+}
+
+bool fold_truth_is_within(const struct fold_truth *truth, int bits) {
+  if (truth->enclosed || !mpfr_number_p(truth->exact)) return !truth->enclosed;
+  if (mpfr_sgn(truth->exact) >= 0) return mpfr_cmp_ui_2exp(truth->exact, 1, bits - 1) < 0;
+  return mpfr_cmp_si_2exp(truth->exact, -1, bits - 1) >= 0;
+}
+
 void fold_truth_close(struct fold_truth *truth) {
   if (!truth->enclosed) {
     mpfr_set_prec(truth->exact_up, mpfr_get_prec(truth->exact));
     mpfr_set(truth->exact_up, truth->exact, MPFR_RNDN);
   }
-  for (int to = 0; to < FOLD_DTYPES; to++) truth->rounded[to] = fold_mpfr_round(to, truth->exact);
+  for (int to = 0; to < FOLD_DTYPES; to++)
+    if (fold_truth_reaches(truth, to)) truth->rounded[to] = fold_mpfr_round(to, truth->exact);
   truth->condition = condition_of(truth);
 }
 
@@ -221,6 +256,8 @@ static void product_of(const void *in, const struct fold_super *abs, struct fold
   fold_product_enclose(in, truth);
   fold_product_range(in, truth);
   fold_truth_close(truth);
+  const struct fold_terms terms = fold_terms_of(truth->dtype, FOLD_PROD, in, truth->n);
+  if (fold_dtype_is_integer(truth->dtype)) fold_product_wrap(truth, fold_integers_fold(&terms));
 }
 
 fold_status fold_oracle_close(enum fold_dtype dtype, const struct fold_super *sum, const struct fold_super *abs,

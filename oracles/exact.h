@@ -22,9 +22,11 @@ struct fold_truth {
   mpfr_t exact;     /* sum: exact; product: exact or, when `enclosed`, rounded towards zero; max, min: the term */
   mpfr_t exact_up;  /* product when `enclosed`: the same rounded away from zero; else equal to exact */
   bool enclosed;    /* the product was too long to hold: exact and exact_up enclose it, and round alike in each dtype */
-  uint64_t rounded[FOLD_DTYPES]; /* nearest even, one rounding, subnormals included; the policy for special values */
-  mpfr_t abs_sum;                /* exact sum of |x| over the finite terms */
-  mpfr_t finite;                 /* sum only: the exact sum of the finite terms */
+  /* Nearest even, one rounding, subnormals included; the policy for special values. In an integer dtype, which terms that are integers
+   * alone have: modulo 2^bits. */
+  uint64_t rounded[FOLD_DTYPES];
+  mpfr_t abs_sum;    /* exact sum of |x| over the finite terms */
+  mpfr_t finite;     /* sum only: the exact sum of the finite terms */
   double condition;  /* sum |x| / |sum x|: infinity if terms cancel to 0, NaN if it is not finite; 1 if op is no sum */
   bool finite_terms; /* no NaN, no infinity among the terms */
   /* Product only: the magnitude of each partial product, of whatever terms, lies in [2^least_exponent, largest].
@@ -62,6 +64,12 @@ fold_status fold_oracle_close(enum fold_dtype dtype, const struct fold_super *su
 /* The exponent of two that the lowest set bit in any finite term weighs; FOLD_NO_BIT if no bit is set. On `threads`
  * threads (0: as many as there are). */
 long fold_lowest_bit(enum fold_dtype dtype, const void *in, size_t n, unsigned threads);
+
+/* Whether such terms have results of that dtype: no float has an integer for its sum. */
+bool fold_truth_reaches(const struct fold_truth *truth, enum fold_dtype to);
+/* Whether the exact result of integer terms is an integer of so many bits, in two's complement: else `rounded` has wrapped. The
+ * maximum and minimum of no terms are. */
+bool fold_truth_is_within(const struct fold_truth *truth, int bits);
 
 /* |got - exact| of a finite result in dtype, rounded away from zero; for an enclosed product, the distance to the
  * farther end. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/bits.h"
+#include "oracles/integers.h"
 #include "oracles/super_dot.h"
 #include "oracles/truth.h"
 
@@ -27,6 +28,15 @@ static fold_status exact_dot(const struct fold_terms *terms, unsigned threads, s
   return status;
 }
 
+static fold_status integer_dot(const struct fold_terms *terms, struct fold_truth *truth) {
+  fold_integers_dot(terms, truth->exact, truth->abs_sum);
+  truth->finite_terms = true;
+  truth->lowest = fold_integers_lowest(terms);
+  fold_truth_all_finite(truth);
+  fold_truth_close(truth);
+  return fold_ok();
+}
+
 fold_status fold_oracle_terms(const struct fold_terms *terms, unsigned threads, struct fold_truth *truth) {
   struct fold_terms line;
   void *room;
@@ -35,7 +45,7 @@ fold_status fold_oracle_terms(const struct fold_terms *terms, unsigned threads, 
   if (line.factors == 1)
     status = fold_oracle_exact(line.dtype, line.op, line.factor[0], line.n, threads, truth);
   else if (status.code == FOLD_OK)
-    status = exact_dot(&line, threads, truth);
+    status = fold_dtype_is_integer(line.dtype) ? integer_dot(&line, truth) : exact_dot(&line, threads, truth);
   free(room);
   return status;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/bits.h"
+#include "oracles/integers.h"
 #include "oracles/truth.h"
 
 #define CHUNK 512
@@ -30,9 +31,9 @@ static void init_sums(struct sums *sums, const struct fold_terms *terms) {
     sums->terms[i] = sums->term[i];
     sums->finites[i] = sums->finite[i];
     sums->magnitudes[i] = sums->magnitude[i];
-    mpfr_inits2(53 * (mpfr_prec_t)terms->factors, sums->term[i], sums->finite[i], sums->magnitude[i], (mpfr_ptr)0);
+    mpfr_inits2(64 * (mpfr_prec_t)terms->factors, sums->term[i], sums->finite[i], sums->magnitude[i], (mpfr_ptr)0);
   }
-  mpfr_init2(sums->factor, 53);
+  mpfr_init2(sums->factor, 64);
   mpfr_init2(sums->part, sum_bits(terms));
 }
 
@@ -136,7 +137,8 @@ static void multiply_all(const void *in, struct fold_truth *truth) {
 
 static void find_extreme(const void *in, struct fold_truth *truth) {
   mpfr_t term;
-  mpfr_init2(term, 53); /* unseen: 54 | 52 */
+  mpfr_init2(term, 64);
+  mpfr_set_prec(truth->exact, 64);
   mpfr_set_inf(truth->exact, truth->op == FOLD_MAX ? -1 : 1);
   for (size_t i = 0; i < truth->n && !mpfr_nan_p(truth->exact); i++) {
     fold_mpfr_set_bits(term, truth->dtype, fold_bits_load(truth->dtype, in, i));
@@ -169,6 +171,8 @@ static fold_status exact(const struct fold_terms *terms, struct fold_truth *trut
       case FOLD_OPS: break;
     }
     fold_truth_close(truth);
+    if (terms->op == FOLD_PROD && fold_dtype_is_integer(terms->dtype))
+      fold_product_wrap(truth, fold_integers_fold_gmp(terms));
   }
   mpfr_clear(total);
   return status;

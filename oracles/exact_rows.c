@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "oracles/integers.h"
 #include "oracles/super_round.h"
 #include "oracles/truth.h"
 
@@ -23,16 +24,29 @@ static uint64_t product_of(const struct fold_call *call, const void *row, enum f
   truth.dtype = call->dtype;
   truth.n = call->cols;
   fold_product_enclose(row, &truth);
-  const uint64_t bits = fold_mpfr_round(to, truth.exact);
+  const struct fold_terms terms = fold_terms_of(call->dtype, FOLD_PROD, row, call->cols);
+  const uint64_t bits =
+      fold_dtype_is_integer(to) ? fold_integer_wrap(to, fold_integers_fold(&terms)) : fold_mpfr_round(to, truth.exact);
   fold_truth_free(&truth);
   return bits;
 }
 
+static uint64_t rounded(enum fold_dtype terms, uint64_t bits, enum fold_dtype to) {
+  mpfr_t value;
+  mpfr_init2(value, 64);
+  fold_mpfr_set_bits(value, terms, bits);
+  const uint64_t result = fold_mpfr_round(to, value);
+  mpfr_clear(value);
+  return result;
+}
+
 static uint64_t extreme_of(const struct fold_call *call, const void *row, enum fold_dtype to) {
   const struct fold_format format = fold_format_of(to);
+  if (call->cols == 0 && format.integer) return call->problem->op == FOLD_MAX ? format.sign : format.sign - 1;
   if (call->cols == 0) return format.beyond | (call->problem->op == FOLD_MAX ? format.sign : 0);
   const uint64_t bits = fold_extreme(call->dtype, call->problem->op, row, call->cols);
   if (fold_bits_class(call->dtype, bits) == FOLD_NAN) return format.nan;
+  if (fold_dtype_is_integer(call->dtype)) return rounded(call->dtype, bits, to);
   return fold_bits_from_double(to, fold_bits_to_double(call->dtype, bits));
 }
 
@@ -62,6 +76,9 @@ static size_t team_of(const struct fold_call *call, unsigned threads) {
 fold_status fold_oracle_rows(const struct fold_call *call, enum fold_dtype to, unsigned threads, void *out) {
   if (call->dtype >= FOLD_DTYPES || call->problem->op >= FOLD_OPS || to >= FOLD_DTYPES)
     return fold_error(FOLD_BAD_INPUT, "the oracle has no such dtype or op");
+  if (fold_dtype_is_integer(to) && !fold_dtype_is_integer(call->dtype))
+    return fold_error(FOLD_BAD_INPUT, "the oracle has no results in %s of terms in %s", fold_dtype_name(to),
+                      fold_dtype_name(call->dtype));
   const size_t stride = call->cols * fold_dtype_size(call->dtype), team = team_of(call, threads);
   const unsigned each = team > 1 ? 1 : threads;
   const unsigned char *in = call->in[0];

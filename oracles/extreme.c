@@ -2,6 +2,7 @@
  * state of the arithmetic matters.
  */
 #include "base/bits.h"
+#include "oracles/integers.h"
 #include "oracles/truth.h"
 
 /* Ranks rise as the numbers do: the bits of negative ones are inverted, and the sign bit of others is set. The minimum is the
@@ -27,6 +28,8 @@ EXTREME(64, uint64_t)
 
 uint64_t fold_extreme(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n) {
   const struct fold_format f = fold_format_of(dtype);
+  const struct fold_terms terms = fold_terms_of(dtype, op, in, n);
+  if (f.integer) return fold_integer_wrap(dtype, fold_integers_fold(&terms));
   switch (f.bits) {
     case 8: return extreme_8(f, op, in, n);
     case 16: return extreme_16(f, op, in, n);

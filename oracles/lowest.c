@@ -8,6 +8,7 @@
 
 #include "base/bits.h"
 #include "oracles/exact.h"
+#include "oracles/integers.h"
 
 /* With fewer terms a parallel region costs more than it saves. */
 #define BLOCK_TERMS 65536
@@ -77,6 +78,8 @@ static long find(enum fold_dtype dtype, const void *in, size_t n) {
 long fold_lowest_bit(enum fold_dtype dtype, const void *in, size_t n, unsigned threads) {
   size_t team = threads ? threads : (size_t)omp_get_max_threads(), blocks = n / BLOCK_TERMS + 1;
   const unsigned char *at = in;
+  const struct fold_terms terms = fold_terms_of(dtype, FOLD_SUM, in, n);
+  if (fold_dtype_is_integer(dtype)) return fold_integers_lowest(&terms);
   if (team == 1 || blocks == 1) return find(dtype, in, n); /* unseen: 2 | && */
   long lowest = FOLD_NO_BIT;
 #pragma omp parallel for num_threads((int)team) reduction(min : lowest)

@@ -25,6 +25,7 @@ typedef double fold_wide_F64;
 
 /* For each dtype: fold_element_<name>, the C type of an element in memory, which may be an integer; fold_wide_<name>,
  * the accumulator; fold_load_<name>; fold_put_<name>, which rounds once to an element. */
+#define FOLD_INTEGER(...)
 #define FOLD_DTYPE(TAG, name, element, WIDE, ...)                                                                 \
   typedef element __attribute__((may_alias)) fold_element_##name;                                                 \
   typedef fold_wide_##WIDE fold_wide_##name;                                                                      \

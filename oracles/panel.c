@@ -97,6 +97,7 @@ fold_status fold_panel_ask(const struct fold_call *asked, struct fold_arithmetic
   const size_t most = FOLD_PANEL_TERMS / ((call->cols + 1) * (width + !width)) + 1;
   const size_t room = slices < most ? slices : most;
   *telling = FOLD_IDLE;
+  if (fold_dtype_is_integer(how.accumulator)) return fold_ok(); /* all trees give the same integer */
   if (call->problem->op == FOLD_MAX || call->problem->op == FOLD_MIN) {
     *telling = ask_extremes(call);
     return fold_ok();

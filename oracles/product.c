@@ -18,16 +18,24 @@
 #include "oracles/truth.h"
 
 #include "base/bits.h"
+#include "oracles/integers.h"
 
 static void set_term(mpfr_t term, enum fold_dtype dtype, const void *in, size_t i) {
-  mpfr_set_d(term, fold_bits_to_double(dtype, fold_bits_load(dtype, in, i)), MPFR_RNDN); /* 53 bits: exact */
+  fold_mpfr_set_bits(term, dtype, fold_bits_load(dtype, in, i)); /* at least 53 bits: exact */
+}
+
+/* 0 for NaN and infinities. */
+static uint64_t significand_of(struct fold_format format, uint64_t bits) {
+  const int64_t integer = fold_integer_value(format, bits);
+  if (format.integer) return integer < 0 ? 0 - (uint64_t)integer : (uint64_t)integer;
+  if ((bits & ~format.sign) >= format.beyond) return 0;
+  return (bits & format.fraction) | (bits & format.exponent ? format.fraction + 1 : 0);
 }
 
 /* The significant bits of a term: the length of its significand without trailing zeros; 1 for 0, NaN and infinities. */
 static size_t width_of(enum fold_dtype dtype, uint64_t bits) {
-  struct fold_format format = fold_format_of(dtype);
-  uint64_t significand = (bits & format.fraction) | (bits & format.exponent ? format.fraction + 1 : 0);
-  if (!significand || (bits & ~format.sign) >= format.beyond) return 1; /* unseen: 0 */
+  const uint64_t significand = significand_of(fold_format_of(dtype), bits);
+  if (!significand) return 1; /* unseen: 0 */
   return (size_t)(64 - __builtin_clzll(significand) - __builtin_ctzll(significand));
 }
 
@@ -71,9 +79,14 @@ static void enclose_at(mpfr_prec_t precision, const void *in, struct fold_truth 
   mpfr_clear(term);
 }
 
+void fold_product_wrap(struct fold_truth *truth, uint64_t low) {
+  for (int to = 0; to < FOLD_DTYPES; to++)
+    if (fold_dtype_is_integer(to)) truth->rounded[to] = fold_integer_wrap(to, low);
+}
+
 bool fold_product_decided(const struct fold_truth *truth) {
   for (int to = 0; to < FOLD_DTYPES; to++)
-    if (fold_mpfr_round(to, truth->exact) != fold_mpfr_round(to, truth->exact_up)) return false;
+    if (!fold_dtype_is_integer(to) && fold_mpfr_round(to, truth->exact) != fold_mpfr_round(to, truth->exact_up)) return false;
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/bits.h"
+#include "oracles/integers.h"
 #include "oracles/split.h"
 
 /* With fewer elements a parallel region costs more than it saves. */
@@ -20,6 +21,14 @@ struct walk {
   struct fold_split split;
 };
 
+/* Integers have the same fold in every order. */
+static uint64_t fold_integers(const struct walk *walk, const struct fold_terms *line) {
+  const bool picks = line->op == FOLD_MAX || line->op == FOLD_MIN;
+  if (line->n == 0 && picks) return fold_bits_end(walk->how.result, line->op == FOLD_MAX);
+  return fold_integer_result(walk->how,
+                             walk->run == fold_rows_wide ? fold_integers_fold_gmp(line) : fold_integers_fold(line));
+}
+
 static fold_status replay_row(const struct walk *walk, size_t r, unsigned threads) {
   const struct fold_call *call = walk->call;
   const struct fold_terms terms = fold_call_terms(call, r);
@@ -27,6 +36,11 @@ static fold_status replay_row(const struct walk *walk, size_t r, unsigned thread
   void *room;
   uint32_t *place = NULL;
   FOLD_TRY(fold_terms_line(&terms, &line, &room));
+  if (fold_dtype_is_integer(walk->how.accumulator)) {
+    fold_bits_store(walk->how.result, call->out, r, fold_integers(walk, &line));
+    free(room);
+    return fold_ok();
+  }
   struct fold_split split = walk->split;
   fold_status status = fold_order_places(walk->order, call->dtype, line.factor[0], line.n, &place);
   if (status.code == FOLD_OK && line.n != call->shape.k) status = fold_order_split(walk->order, line.n, &split);
@@ -69,7 +83,8 @@ static fold_status replay_prefixes(const struct walk *walk, size_t r) {
 }
 
 static bool is_one_pass(const struct walk *walk) {
-  return walk->order->kind == FOLD_ORDER_SEQUENTIAL && fold_is_scan(walk->call->problem);
+  return walk->order->kind == FOLD_ORDER_SEQUENTIAL && fold_is_scan(walk->call->problem) &&
+         !fold_dtype_is_integer(walk->how.accumulator);
 }
 
 /* The first failure that a thread reports is the one returned. */
@@ -115,14 +130,17 @@ fold_status fold_rows_replay(const struct fold_order *order, struct fold_arithme
 
 fold_status fold_order_replay_to(const struct fold_order *order, const struct fold_call *call, enum fold_dtype result) {
   static fold_row_run *const *const rows[FOLD_DTYPES] = {
+#define FOLD_INTEGER(...)
 #define FOLD_DTYPE(TAG, name, ...) fold_rows_##name,
 #include "base/dtype.def"
   };
   unsigned threads = call->launch.threads ? call->launch.threads : (unsigned)omp_get_max_threads();
   struct fold_arithmetic how = fold_arithmetic_of(FOLD_PLAIN, call->dtype);
   how.result = result;
-  return fold_rows_replay(order, how, call,
-                          call->problem->factors > 1 ? fold_rows_dot : rows[call->dtype][call->problem->op], threads);
+  fold_row_run *const run = call->problem->factors > 1  ? fold_rows_dot
+                            : rows[call->dtype] == NULL ? NULL /* integers, whose fold has no order */
+                                                        : rows[call->dtype][call->problem->op];
+  return fold_rows_replay(order, how, call, run, threads);
 }
 
 fold_status fold_order_replay(const struct fold_order *order, const struct fold_call *call) {

@@ -5,22 +5,26 @@
  */
 #include "oracles/split.h"
 
+#define FOLD_INTEGER(...)
 #define FOLD_DTYPE(TAG, name, ...) \
   extern fold_row_run fold_row_rounded_##name, fold_row_fused_##name, fold_row_fma_##name;
 #include "base/dtype.def"
 
 static fold_row_run *const rounded[FOLD_DTYPES] = {
+#define FOLD_INTEGER(...)
 #define FOLD_DTYPE(TAG, name, ...) fold_row_rounded_##name,
 #include "base/dtype.def"
 };
 
 fold_row_run *const fold_rows_fused[FOLD_DTYPES] = {
+#define FOLD_INTEGER(...)
 #define FOLD_DTYPE(TAG, name, ...) fold_row_fused_##name,
 #include "base/dtype.def"
 };
 
 #ifdef __x86_64__
 static fold_row_run *const by_instruction[FOLD_DTYPES] = {
+#define FOLD_INTEGER(...)
 #define FOLD_DTYPE(TAG, name, ...) fold_row_fma_##name,
 #include "base/dtype.def"
 };

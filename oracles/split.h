@@ -53,6 +53,7 @@ struct fold_row {
 typedef double fold_row_run(const struct fold_row *row);
 
 /* Native, for each dtype and operation (replay.inc). */
+#define FOLD_INTEGER(...)
 #define FOLD_DTYPE(TAG, name, ...) extern fold_row_run *const fold_rows_##name[FOLD_OPS];
 #include "base/dtype.def"
 

@@ -29,6 +29,16 @@ enum {
 /* Terms between two normalisations: no limb has changed 2^30 times. */
 static const size_t between = (size_t)1 << 24; /* unseen: 25 | 23 | 2 */
 
+static inline __attribute__((always_inline)) void add_integers(enum fold_dtype dtype, const void *in, size_t n,
+                                                               struct fold_super *sum, struct fold_super *abs) {
+  for (size_t i = 0; i < n; i++) {
+    const int64_t x = fold_integer_value(fold_format_of(dtype), fold_bits_load(dtype, in, i));
+    const uint64_t magnitude = x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
+    fold_limbs_add_word(sum->limb, 0, magnitude, x < 0);
+    if (abs) fold_limbs_add_word(abs->limb, 0, magnitude, false);
+  }
+}
+
 /* Inlined once a dtype, whose format is then no variable. */
 static inline __attribute__((always_inline)) void add_each(enum fold_dtype dtype, const void *in, size_t n,
                                                            struct fold_super *sum, struct fold_super *abs) {
@@ -52,6 +62,10 @@ static inline __attribute__((always_inline)) void add_each(enum fold_dtype dtype
 static void add_singly(enum fold_dtype dtype, const void *in, size_t n, struct fold_super *sum,
                        struct fold_super *abs) {
   switch (dtype) {
+#define FOLD_INTEGER(TAG, ...)                 \
+  case FOLD_##TAG:                             \
+    add_integers(FOLD_##TAG, in, n, sum, abs); \
+    break;
 #define FOLD_DTYPE(TAG, ...)               \
   case FOLD_##TAG:                         \
     add_each(FOLD_##TAG, in, n, sum, abs); \
@@ -201,6 +215,10 @@ static void add(const struct target *to, const void *in, size_t n) {
   const unsigned char *at = in;
   struct guess guess = {0}; /* unseen: 1 */
   struct fold_bins bins;
+  if (fold_dtype_is_integer(to->dtype)) {
+    add_singly(to->dtype, in, n, to->sum, to->abs);
+    return;
+  }
   if (fold_dtype_size(to->dtype) == 1) {
     if (n < WORTH_COUNTING) /* unseen: ! | >= | <= */
       add_singly(to->dtype, in, n, to->sum, to->abs);
@@ -225,6 +243,7 @@ static void add(const struct target *to, const void *in, size_t n) {
 
 static bool all_negative_zeros(enum fold_dtype dtype, const void *in, size_t n) {
   size_t i = 0;
+  if (fold_dtype_is_integer(dtype)) return n == 0; /* they have no -0 */
   while (i < n && fold_bits_load(dtype, in, i) == fold_format_of(dtype).sign) i++;
   return i == n;
 }

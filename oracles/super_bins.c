@@ -125,6 +125,7 @@ static void fill(struct fold_bins *bins, enum fold_dtype dtype, const unsigned c
   if (bins->held == 0) bins->sets = 0;
   use_sets(bins, fold_bins_are_wide(dtype) && alike(in, n) ? 2 : 1);
   switch (dtype) {
+#define FOLD_INTEGER(TAG, ...) case FOLD_##TAG: break; /* they go through no bins (super_add.c) */
 #define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, ...) FOLD_FILL(TAG, element, precision - 1)
 #include "base/dtype.def"
     case FOLD_DTYPES: break;
@@ -212,6 +213,7 @@ void fold_bins_empty(struct fold_bins *bins, enum fold_dtype dtype, struct fold_
   else
     join_sets(words, FIELDS, SETS);
   switch (dtype) {
+#define FOLD_INTEGER(TAG, ...) case FOLD_##TAG: break;
 #define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, ...) \
   FOLD_EMPTY(TAG, ((uint64_t)1 << (bits - precision)) - 1, precision - 1)
 #include "base/dtype.def"

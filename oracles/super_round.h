@@ -70,10 +70,18 @@ static inline FOLD_HD uint64_t fold_super_round_magnitude(const struct fold_supe
   return !to.infinities && pattern > to.beyond ? to.beyond : pattern;
 }
 
+/* The low bits of an integer, in two's complement. Sums of fractions have none. */
+static inline FOLD_HD uint64_t fold_super_wrap(const struct fold_super_integer *integer, int base,
+                                               struct fold_format to) {
+  const uint64_t low = base == 0 ? fold_super_field(integer, 0) : 0;
+  return (integer->negative ? 0 - low : low) & fold_format_mask(to);
+}
+
 /* Rounds an integer whose lowest word that is not 0 is integer->low and whose highest one is `high`. */
 static inline FOLD_HD uint64_t fold_super_round_between(const struct fold_super_integer *integer, int base, int high,
                                                         enum fold_dtype to) {
   struct fold_format format = fold_format_of(to);
+  if (format.integer) return fold_super_wrap(integer, base, format);
   uint32_t lowest = fold_super_word(integer, integer->low);
   int first = 32 * integer->low + fold_leading_bit(lowest & (0 - lowest));
   int leading = 32 * high + fold_leading_bit(fold_super_word(integer, high));

@@ -29,6 +29,8 @@ uint64_t fold_extreme(enum fold_dtype dtype, enum fold_op op, const void *in, si
 
 /* Sets `exact` and `enclosed` of a product whose dtype and n are set; also `exact_up` if it is enclosed. */
 void fold_product_enclose(const void *in, struct fold_truth *truth);
+/* Sets `rounded` in the integer dtypes from the low 64 bits of a product of integers: an enclosure does not have them. */
+void fold_product_wrap(struct fold_truth *truth, uint64_t low);
 /* Sets least_exponent and largest. */
 void fold_product_range(const void *in, struct fold_truth *truth);
 /* Whether exact and exact_up round to the same number in every dtype. */

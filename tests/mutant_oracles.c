@@ -12,7 +12,7 @@ static fold_status right(enum fold_dtype dtype, const void *in, size_t n, struct
 
 /* Rounds every dtype's pattern anew from `value`; `exact` stays. */
 static void round_all(struct fold_truth *truth, mpfr_srcptr value) {
-  for (int d = 0; d < FOLD_DTYPES; d++) truth->rounded[d] = fold_mpfr_round((enum fold_dtype)d, value);
+  for (int d = 0; d < FOLD_FLOATS; d++) truth->rounded[d] = fold_mpfr_round((enum fold_dtype)d, value);
 }
 
 static fold_status plain_f64(enum fold_dtype dtype, const void *in, size_t n, struct fold_truth *truth) {
@@ -68,7 +68,7 @@ static fold_status sticky_lost(enum fold_dtype dtype, const void *in, size_t n, 
 /* To each format's precision, as if there were no subnormals, by `round`; then to the format. */
 static fold_status round_twice(enum fold_dtype dtype, const void *in, size_t n, struct fold_truth *truth, bool away) {
   FOLD_TRY(right(dtype, in, n, truth));
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_FLOATS; d++) {
     mpfr_t wide;
     mpfr_init2(wide, fold_format_of((enum fold_dtype)d).precision);
     if (away)
@@ -89,7 +89,7 @@ static fold_status ties_away(enum fold_dtype dtype, const void *in, size_t n, st
 
 static fold_status subnormal_flushed(enum fold_dtype dtype, const void *in, size_t n, struct fold_truth *truth) {
   FOLD_TRY(right(dtype, in, n, truth));
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < FOLD_FLOATS; d++)
     if (fold_bits_class((enum fold_dtype)d, truth->rounded[d]) == FOLD_SUBNORMAL)
       truth->rounded[d] &= fold_format_of((enum fold_dtype)d).sign;
   return fold_ok();
@@ -130,7 +130,7 @@ static fold_status infinities_cancel(enum fold_dtype dtype, const void *in, size
 
 static fold_status overflow_saturates(enum fold_dtype dtype, const void *in, size_t n, struct fold_truth *truth) {
   FOLD_TRY(right(dtype, in, n, truth));
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < FOLD_FLOATS; d++)
     if (mpfr_number_p(truth->exact) && fold_bits_class((enum fold_dtype)d, truth->rounded[d]) == FOLD_INFINITE)
       truth->rounded[d]--;
   return fold_ok();

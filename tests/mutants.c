@@ -33,6 +33,8 @@ static const struct mutant_class classes[] = {
      "kernels that scan tiles and carry sums from one to the next", fold_mutants_scans},
     {"keyed", "results of a keyed sum that lack terms, have others', or are not written",
      "kernels that scatter, sort or segment by key", fold_mutants_keyed},
+    {"integers", "integers that lose high bits or units",
+     "accumulators of 32 bits or of floats, and sums that wrap in silence", fold_mutants_integers},
     {"ranks", "ranks that differ, by message, world or call", "rings, trees chosen by length, states lost on the way",
      fold_mutants_ranks},
 };
@@ -43,7 +45,7 @@ const struct mutant_class *mutant_classes(size_t *n) {
 }
 
 const struct fold_mutant *fold_mutants(size_t *n) {
-  static struct fold_mutant all[200];
+  static struct fold_mutant all[240];
   static size_t held;
   static bool whole;
   for (size_t k = 0; !whole && k < sizeof classes / sizeof *classes; k++) {

@@ -31,7 +31,8 @@ struct mutant_class {
 const struct mutant_class *mutant_classes(size_t *n);
 fold_mutants_of fold_mutants_terms, fold_mutants_numbers, fold_mutants_memory, fold_mutants_kept, fold_mutants_launch;
 fold_mutants_of fold_mutants_place, fold_mutants_batch, fold_mutants_process, fold_mutants_environment;
-fold_mutants_of fold_mutants_dot, fold_mutants_matrix, fold_mutants_ranks, fold_mutants_scans, fold_mutants_keyed;
+fold_mutants_of fold_mutants_dot, fold_mutants_matrix, fold_mutants_ranks, fold_mutants_scans, fold_mutants_keyed,
+    fold_mutants_integers;
 
 /* The host's subjects, the mutants, and subjects that fail (mutants_broken.c) as one registry; free its array. */
 struct fold_registry;

@@ -79,7 +79,7 @@ Test(bits, random_doubles_are_rounded_once_to_every_dtype) {
     uint64_t bits = random_bits(i);
     double any = fold_bits_f64(bits), near_f16 = ldexp(1 + (double)(bits >> 12) * 0x1p-52, (int)(bits % 48) - 30);
     double tiny = ldexp(near_f16, -130), huge = ldexp(near_f16, 112);
-    for (int d = 0; d < FOLD_DTYPES; d++) {
+    for (int d = 0; d < FOLD_FLOATS; d++) {
       expect_rounding((enum fold_dtype)d, any, &wrong);
       expect_rounding((enum fold_dtype)d, bits & 1 ? near_f16 : -near_f16, &wrong);
       expect_rounding((enum fold_dtype)d, bits & 1 ? tiny : -tiny, &wrong);
@@ -111,7 +111,7 @@ static double value_of(enum fold_dtype dtype, uint64_t bits) {
 
 Test(bits, every_pattern_of_up_to_16_bits_widens_to_its_value_and_comes_back) {
   size_t wrong = 0;
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < FOLD_FLOATS; d++)
     for (uint64_t bits = 0; fold_dtype_size((enum fold_dtype)d) <= 2 && bits >> fold_format_of(d).bits == 0; bits++) {
       enum fold_dtype dtype = (enum fold_dtype)d;
       double x = fold_bits_to_double(dtype, bits);
@@ -167,7 +167,7 @@ Test(bits, nan_stays_nan_in_every_conversion) {
   static const uint64_t nans[] = {0x7ff0000000000001u, 0x7fffffffffffffffu, 0xfff8000000000000u, 0xfff0000000000001u,
                                   0x7ff0000010000000u};
   for (size_t i = 0; i < sizeof nans / sizeof *nans; i++)
-    for (int d = 0; d < FOLD_DTYPES; d++)
+    for (int d = 0; d < FOLD_FLOATS; d++)
       cr_expect_eq(
           fold_bits_class((enum fold_dtype)d, fold_bits_from_double((enum fold_dtype)d, fold_bits_f64(nans[i]))),
           FOLD_NAN, "0x%llx to %s", (unsigned long long)nans[i], fold_dtype_name((enum fold_dtype)d));
@@ -175,7 +175,7 @@ Test(bits, nan_stays_nan_in_every_conversion) {
 
 /* Up and down step over every value once, in order, through one zero. */
 Test(bits, up_and_down_walk_through_all_values_in_order) {
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_FLOATS; d++) {
     enum fold_dtype dtype = (enum fold_dtype)d;
     struct fold_format f = fold_format_of(dtype);
     uint64_t end = f.infinities ? f.beyond : f.beyond - 1, bits = f.sign | end;
@@ -198,7 +198,7 @@ Test(bits, up_and_down_walk_through_all_values_in_order) {
 }
 
 Test(bits, the_ends_of_the_line_stay) {
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_FLOATS; d++) {
     enum fold_dtype dtype = (enum fold_dtype)d;
     struct fold_format f = fold_format_of(dtype);
     uint64_t infinity = f.infinities ? f.beyond : f.beyond - 1, nan = f.nan; /* or the largest number */
@@ -218,7 +218,7 @@ Test(bits, the_ends_of_the_line_stay) {
 }
 
 Test(bits, same_is_by_bits_but_for_nan) {
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_FLOATS; d++) {
     enum fold_dtype dtype = (enum fold_dtype)d;
     struct fold_format f = fold_format_of(dtype);
     cr_expect(fold_bits_same(dtype, f.nan, f.sign | f.exponent | f.fraction), "two NaNs");
@@ -230,7 +230,7 @@ Test(bits, same_is_by_bits_but_for_nan) {
 }
 
 Test(bits, ulp_is_the_distance_to_the_next_number_outward) {
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_FLOATS; d++) {
     enum fold_dtype dtype = (enum fold_dtype)d;
     struct fold_format f = fold_format_of(dtype);
     size_t wrong = 0;
@@ -259,7 +259,7 @@ Test(bits, a_pattern_is_printed_at_its_width_with_its_value) {
 
 Test(bits, loads_and_stores_are_of_the_dtypes_width) {
   uint64_t room[4];
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_FLOATS; d++) {
     enum fold_dtype dtype = (enum fold_dtype)d;
     memset(room, 0xee, sizeof room);
     fold_bits_store(dtype, room, 1, 0);
@@ -273,7 +273,7 @@ Test(bits, loads_and_stores_are_of_the_dtypes_width) {
 }
 
 Test(bits, names_and_their_parsers_agree) {
-  for (int d = 0; d < FOLD_DTYPES; d++) cr_expect_eq(fold_dtype_parse(fold_dtype_name((enum fold_dtype)d)), d);
+  for (int d = 0; d < FOLD_FLOATS; d++) cr_expect_eq(fold_dtype_parse(fold_dtype_name((enum fold_dtype)d)), d);
   for (int o = 0; o < FOLD_OPS; o++) cr_expect_eq(fold_op_parse(fold_op_name((enum fold_op)o)), o);
   for (int e = 0; e < FOLD_ENGINES; e++) cr_expect_eq(fold_engine_parse(fold_engine_name((enum fold_engine)e)), e);
   cr_expect_eq(fold_dtype_parse("f3"), -1);

@@ -146,7 +146,7 @@ Test(bound, holds_for_products_and_is_nearly_reached) {
 /* The correctly rounded result is within, two places beside it is not; each dtype, both operations. */
 Test(bound, of_exact_admits_only_the_nearest) {
   uint64_t state = 19, data[50];
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int trial = 0; trial < 2000; trial++) {
       struct fold_truth truth;
       fold_truth_init(&truth);

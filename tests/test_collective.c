@@ -54,7 +54,7 @@ Test(collective, canonical_has_room_for_what_its_ranks_send) {
   static const size_t rows[] = {1, 2, 3, 1000, 8191, 65537, 100003, 1000000, 1000001, 1000002};
   for (int ranks = 1; ranks <= 9; ranks++)
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-      for (int d = 0; d < FOLD_DTYPES; d++) {
+      for (int d = 0; d < FOLD_FLOATS; d++) {
         const struct fold_comm_ops ops = {0};
         struct fold_comm comm = {.ops = &ops, .ranks = ranks};
         struct fold_call call = {.dtype = (enum fold_dtype)d,

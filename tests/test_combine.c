@@ -77,7 +77,7 @@ static void try(const struct shape *s) {
 }
 
 static void try_all(size_t ranks, size_t n, unsigned threads) {
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int op = 0; op < FOLD_OPS; op++) {
       struct shape shape = {(enum fold_dtype)dtype, (enum fold_op)op, ranks, n, threads};
       try(&shape);

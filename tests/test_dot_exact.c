@@ -30,7 +30,7 @@ static void compare(enum fold_dtype dtype, const void *x, const void *y, size_t 
   fold_truth_init(&slow);
   fold_status a = fold_oracle_terms(&terms, 1, &fast), b = fold_oracle_mpfr_terms(&terms, &slow);
   cr_assert(a.code == FOLD_OK && b.code == FOLD_OK, "%s: %s%s", where, a.text, b.text);
-  for (int to = 0; to < FOLD_DTYPES; to++)
+  for (int to = 0; to < FOLD_FLOATS; to++)
     cr_expect(fast.rounded[to] == slow.rounded[to], "%s to %s: got %llx, want %llx", where, fold_dtype_name(to),
               (unsigned long long)fast.rounded[to], (unsigned long long)slow.rounded[to]);
   cr_expect(same_number(fast.exact, slow.exact), "%s: exact", where);
@@ -46,7 +46,7 @@ static void compare(enum fold_dtype dtype, const void *x, const void *y, size_t 
 
 Test(dot_exact, equals_mpfr_on_random_patterns) {
   static uint64_t x[MOST_TERMS], y[MOST_TERMS];
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int finite = 0; finite < 2; finite++) {
       uint64_t state = 40 + (uint64_t)dtype;
       for (size_t i = 0; i < MOST_TERMS; i++) {
@@ -158,7 +158,7 @@ Test(dot_exact, ill_conditioned_factors_have_the_wanted_condition) {
   static const double wanted[] = {100, 1e4, 1e6, 1e12, 1e20};
   static uint64_t x[MOST_TERMS], y[MOST_TERMS];
   size_t reached = 0;
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
       for (size_t n = 33; n <= MOST_TERMS; n = 3 * n + 1) {
         struct fold_source first = {fold_generator_find("ill_conditioned_dot"), dtype, 5 + k, n, wanted[k]},

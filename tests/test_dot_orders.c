@@ -62,7 +62,7 @@ static const size_t lengths[] = {0, 1, 2, 3, 5, 8, 63, 64, 65, 255, 256, 257, 10
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
 Test(dot_orders, native_and_wide_replay_give_the_same_bits) {
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int kind = 0; kind < KINDS; kind++) {
       struct factors *f = make(dtype, kind);
       for (size_t o = 0; o < NAMES; o++)
@@ -82,7 +82,7 @@ static fold_status replay_by_library(const struct fold_order *order, const struc
 
 /* Where the machine has an instruction for it, nothing else runs the C library's. */
 Test(dot_orders, an_fma_of_the_c_library_gives_the_same_bits) {
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int kind = 0; kind < KINDS; kind++) {
       struct factors *f = make(dtype, kind);
       for (size_t l = 0; l < LENGTHS; l++) {
@@ -227,7 +227,7 @@ Test(dot_orders, what_is_far_below_decides_a_tie_in_a_narrow_accumulator) {
 /* Multiplied by one, in whichever way, an element is itself. */
 Test(dot_orders, with_ones_they_are_the_orders_of_elements) {
   static const char *const elements[NAMES] = {"host/sequential", "host/sequential", "host/pairwise", "flat/canonical"};
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++) {
     struct factors *f = make(dtype, NEAR);
     for (size_t i = 0; i < MOST_TERMS; i++) fold_bits_store(dtype, f->y, i, fold_bits_from_double(dtype, 1));
     for (size_t o = 0; o < NAMES; o++)
@@ -280,7 +280,7 @@ static void check_bound(const char *name, enum fold_dtype dtype, int kind, const
 
 Test(dot_orders, no_error_is_above_its_bound) {
   size_t bounded = 0;
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int kind = 0; kind < KINDS; kind++) {
       struct factors *f = make(dtype, kind);
       for (size_t o = 0; o < NAMES; o++)

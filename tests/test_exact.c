@@ -16,7 +16,7 @@
 static void expect_one_number(const struct fold_truth *truth, const void *in, const char *where) {
   const struct fold_call call = {
       .dtype = truth->dtype, .problem = fold_rows_problem(truth->op), .rows = 1, .cols = truth->n, .in = {in}};
-  for (int to = 0; to < FOLD_DTYPES; to++) {
+  for (int to = 0; to < FOLD_FLOATS; to++) {
     uint64_t out = 0;
     cr_expect(fold_oracle_rows(&call, to, 1, &out).code == FOLD_OK, "%s", where);
     cr_expect(fold_bits_load(to, &out, 0) == truth->rounded[to], "%s to %s: one number: got %llx, want %llx", where,
@@ -43,7 +43,7 @@ static void compare(enum fold_dtype dtype, enum fold_op op, const void *in, size
 
 Test(exact, equals_mpfr_on_random_patterns) {
   static uint64_t data[MOST_TERMS];
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int op = 0; op < FOLD_OPS; op++)
       for (int finite = 0; finite < 2; finite++) {
         uint64_t state = 100 + (uint64_t)dtype;
@@ -60,7 +60,7 @@ Test(exact, equals_mpfr_on_random_patterns) {
 /* Small patterns meet zeros, infinities and NaN, and cancel, far more often. */
 Test(exact, equals_mpfr_among_special_values) {
   uint64_t state = 4, data[8];
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++) {
     struct fold_format f = fold_format_of(dtype);
     uint64_t one = fold_bits_from_double(dtype, 1);
     uint64_t values[] = {0, f.sign,     one,          one | f.sign,           f.beyond, f.beyond | f.sign, f.nan,
@@ -79,7 +79,7 @@ Test(exact, equals_mpfr_on_equal_terms_of_any_number) {
   static const size_t lengths[] = {0, 1, 2, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 1536, 2048, 4096};
   static const double terms[] = {-0.0, 0.0, 1, -0x1p-14, INFINITY, -INFINITY, NAN};
   uint64_t in[4096];
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (size_t t = 0; t < sizeof terms / sizeof *terms; t++) {
       uint64_t bits = fold_bits_from_double((enum fold_dtype)dtype, terms[t]);
       for (size_t i = 0; i < 4096; i++) fold_bits_store((enum fold_dtype)dtype, in, i, bits);
@@ -94,7 +94,7 @@ Test(exact, equals_mpfr_on_every_generator) {
   size_t generators, used = 0;
   const struct fold_generator *table = fold_generators(&generators);
   for (size_t g = 0; g < generators; g++)
-    for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+    for (int dtype = 0; dtype < FOLD_FLOATS; dtype++) {
       struct fold_source source = {&table[g], dtype, 42, 1537, table[g].takes_condition ? 100 : 0};
       if (!(table[g].dtypes >> dtype & 1) || fold_source_check(&source).code != FOLD_OK) continue;
       fold_generate(&source, 0, 1537, data);
@@ -110,7 +110,7 @@ static void check_rounding(const mpz_t integer, long exponent) {
   mpfr_t value;
   mpfr_init2(value, (mpfr_prec_t)mpz_sizeinbase(integer, 2) + 1);
   mpfr_set_z_2exp(value, integer, exponent, MPFR_RNDN);
-  for (int to = 0; to < FOLD_DTYPES; to++) {
+  for (int to = 0; to < FOLD_FLOATS; to++) {
     uint64_t got = fold_mpfr_round(to, value), want = round_integer(to, integer, exponent);
     cr_expect(got == want, "to %s, %zu bits at 2^%ld: got %llx, want %llx", fold_dtype_name(to),
               mpz_sizeinbase(integer, 2), exponent, (unsigned long long)got, (unsigned long long)want);
@@ -124,7 +124,7 @@ Test(exact, rounds_once_at_every_place) {
   mpz_t integer;
   mpz_init(integer);
   uint64_t state = 8;
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++) {
     struct fold_format f = fold_format_of(dtype);
     for (int e = f.emin - f.precision - 3; e <= f.emax + 2; e++)
       for (int kind = 0; kind < 16; kind++) {
@@ -168,7 +168,7 @@ Test(exact, closes_random_states_like_integers_and_like_mpfr_subnormalize) {
   mpfr_t value;
   mpz_init(integer);
   mpfr_init2(value, 53);
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int trial = 0; trial < 3000; trial++) {
       struct fold_super state;
       memset(&state, 0, sizeof state);
@@ -179,7 +179,7 @@ Test(exact, closes_random_states_like_integers_and_like_mpfr_subnormalize) {
       state.terms = state.other_than_negative_zero = 1;
       integer_of_limbs(integer, dtype, &state);
       fold_super_value(dtype, &state, value);
-      for (int to = 0; to < FOLD_DTYPES; to++) {
+      for (int to = 0; to < FOLD_FLOATS; to++) {
         uint64_t got = fold_super_close(dtype, &state, to), want = round_integer(to, integer, fold_super_base(dtype));
         uint64_t other = round_by_mpfr(to, value);
         cr_expect(got == want && got == other, "%s to %s trial %d: got %llx, integers %llx, MPFR %llx",
@@ -216,7 +216,7 @@ Test(exact, rounds_a_subnormal_result_once) {
 
 /* max + ulp / 2 is the tie that goes to infinity; anything less is max. The partial sums leave the range. */
 Test(exact, overflows_from_half_an_ulp_past_the_largest) {
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++) {
     struct fold_format f = fold_format_of(dtype);
     double most = fold_bits_to_double(dtype, f.beyond - 1), half = ldexp(1, f.emax - f.precision);
     double tiny = ldexp(1, f.emin - f.precision + 1);
@@ -277,7 +277,7 @@ static const struct policy policy[] = {
 };
 
 Test(exact, follows_the_policy_for_special_values) {
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (size_t p = 0; p < sizeof policy / sizeof *policy; p++) {
       uint64_t data[3], want = fold_bits_from_double(dtype, policy[p].want);
       for (size_t i = 0; i < policy[p].n; i++)
@@ -314,7 +314,7 @@ Test(exact, states_the_condition_number) {
 
 /* Who closes states has seen no terms: of their lowest bit it knows the dtype's alone, and of sums of zeros that there is none. */
 Test(exact, closes_states_to_a_truth_without_terms) {
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_FLOATS; d++) {
     const enum fold_dtype dtype = (enum fold_dtype)d;
     uint64_t data[9] = {0};
     struct fold_truth of_terms, of_states;

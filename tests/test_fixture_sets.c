@@ -94,7 +94,7 @@ Test(fixture_sets, rows_of_whole_tiles_are_there_for_every_problem_and_dtype) {
   for (int s = 0; s < 2; s++) {
     struct fold_cases cases = load_set(sets[s]);
     for (int p = 0; p < FOLD_PROBLEMS; p++)
-      for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+      for (int dtype = 0; dtype < FOLD_FLOATS; dtype++) {
         const struct fold_problem *problem = fold_problem((enum fold_problem_id)p);
         if (problem->inputs > 1 && dtype >= FOLD_E4M3) continue;              /* no fixture has such products */
         const size_t greatest = fold_is_scan(problem) ? 1024 : GREATEST_TILE; /* each prefix has a truth of its own */
@@ -133,7 +133,7 @@ static double longest_step(const struct fold_cases *cases, const struct fold_pro
 Test(fixture_sets, no_length_is_far_from_one_that_is_tried) {
   struct fold_cases cases = load_set("default"), more = load_set("guests");
   for (int p = 0; p < FOLD_PROBLEMS; p++)
-    for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+    for (int dtype = 0; dtype < FOLD_FLOATS; dtype++) {
       const struct fold_problem *problem = fold_problem((enum fold_problem_id)p);
       if (problem->inputs > 1 && dtype >= FOLD_E4M3) continue; /* no fixture has such products */
       const bool is_scan = fold_is_scan(problem);
@@ -162,7 +162,7 @@ Test(fixture_sets, terms_cannot_hide_in_any_problem_and_dtype) {
         dtypes |= 1u << c->dtype;
         if (c->source.seed >> 62) swapped |= 1u << c->dtype;
       }
-      const unsigned want = problem->inputs > 1 ? FOLD_EVERYWHERE : (1u << FOLD_DTYPES) - 1;
+      const unsigned want = problem->inputs > 1 ? FOLD_EVERYWHERE : (1u << FOLD_FLOATS) - 1;
       cr_expect((dtypes & want) == want, "%s of %s: dtypes %x of %x", problem->name, generators[g], dtypes, want);
       cr_expect(g == 0 || problem->inputs == 1 || fold_is_keys(problem, 1) || (swapped & want) == want,
                 "%s of %s: the other factor in %x of %x", problem->name, generators[g], swapped, want);
@@ -290,11 +290,15 @@ Test(fixture_sets, worlds_of_one_and_two_have_every_dtype_operation_and_kind_of_
 Test(fixture_sets, the_sets_stay_within_their_budgets) {
   struct fold_cases cases = load_set("default"), large = load_set("large"), all = load_set("all"),
                     guests = load_set("guests");
-  size_t elements[5] = {0}, n[5] = {0}, longest = 0, few = 0;
+  size_t elements[6] = {0}, n[6] = {0}, longest = 0, few = 0;
   for (size_t i = 0; i < cases.n; i++) {
     const struct fold_case *c = &cases.at[i];
     const bool keyed = c->problem->reach == FOLD_BY_KEY;
-    const int kind = keyed ? 4 : fold_is_scan(c->problem) ? 3 : c->problem->inputs > 1 ? 2 : c->ranks > 0;
+    const int kind = fold_dtype_is_integer(c->dtype) ? 5
+                     : keyed                         ? 4
+                     : fold_is_scan(c->problem)      ? 3
+                     : c->problem->inputs > 1        ? 2
+                                                     : c->ranks > 0;
     const size_t terms = keyed ? fold_case_terms(c) : c->rows * c->cols;
     if (c->claims) few += terms;
     if (c->claims) continue;
@@ -308,6 +312,8 @@ Test(fixture_sets, the_sets_stay_within_their_budgets) {
   cr_expect(elements[1] <= 5600000, "%zu elements of ranks", elements[1]);
   cr_expect(n[2] >= 400 && n[2] <= 700, "%zu cases of two inputs", n[2]);
   cr_expect(elements[2] <= 1200000, "%zu elements of two inputs", elements[2]);
+  cr_expect(n[5] >= 50 && n[5] <= 150, "%zu cases of integers", n[5]);
+  cr_expect(elements[5] <= 60000, "%zu elements of integers", elements[5]);
   cr_expect(n[3] >= 100 && n[3] <= 400, "%zu scans", n[3]);
   cr_expect(elements[3] <= 300000, "%zu elements of scans", elements[3]);
   cr_expect(n[4] >= 80 && n[4] <= 160, "%zu keyed sums", n[4]);

@@ -38,7 +38,7 @@ Test(generators, words_are_philox_of_quad_stream_and_seed) {
 /* All sources at one shape. */
 #define EACH_SOURCE(source, seed, cols)                                                                             \
   for (int g_ = 0; g_ < FOLD_GENERATOR_IDS; g_++)                                                                   \
-    for (int d_ = 0; d_ < FOLD_DTYPES; d_++)                                                                        \
+    for (int d_ = 0; d_ < FOLD_FLOATS; d_++)                                                                        \
       if (generators()[g_].dtypes >> d_ & 1)                                                                        \
         for (struct fold_source source = {&generators()[g_], (enum fold_dtype)d_, seed, cols, 0}, *once_ = &source; \
              once_; once_ = NULL)
@@ -174,7 +174,7 @@ Test(generators, table_names_each_once_and_says_what_it_provokes) {
     const struct fold_generator *generator = &generators()[g];
     cr_expect(fold_generator_find(generator->name) == generator, "%s", generator->name);
     cr_expect(strlen(generator->provokes) > 20 && !strchr(generator->provokes, '\n'), "%s", generator->name);
-    for (int d = 0; d < FOLD_DTYPES; d++) {
+    for (int d = 0; d < FOLD_FLOATS; d++) {
       struct fold_source source = {generator, (enum fold_dtype)d, 1, 64, 0};
       bool takes = generator->dtypes >> d & 1, wide = FOLD_EVERYWHERE >> d & 1;
       cr_expect(takes || !wide, "%s %s", generator->name, fold_dtype_name(source.dtype));

@@ -21,7 +21,7 @@ static double exact_of(const struct fold_source *source, const struct fold_sourc
 /* So small a sum, which no order rounds, shows each term in any dtype: none is below 1, and the sum takes two bits, or a few in a dtype of
  * many. */
 Test(generators_telling, balanced_rows_leave_a_small_rest_and_no_order_rounds) {
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < FOLD_FLOATS; d++)
     for (int k = 0; k < LENGTHS; k++) {
       const size_t n = lengths[k];
       const struct fold_source source = source_of("balanced", d, 7, n), other = fold_source_of_input(&source, 1);
@@ -38,7 +38,7 @@ Test(generators_telling, balanced_rows_leave_a_small_rest_and_no_order_rounds) {
 }
 
 Test(generators_telling, cancelling_rows_are_zero_but_not_their_ends) {
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < FOLD_FLOATS; d++)
     for (int k = 1; k < LENGTHS; k++) {
       const size_t n = lengths[k];
       const struct fold_source source = source_of("cancelling", d, 7, n), other = fold_source_of_input(&source, 1);
@@ -69,7 +69,7 @@ Test(generators_telling, cancelling_rows_have_four_shares_of_zeros) {
 /* Ties of the result, ties that a term far below breaks either way, and significands of ones, which carry. */
 Test(generators_telling, result_ties_are_ties_or_broken_ones_of_every_kind) {
   enum { ROWS = 512 };
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_FLOATS; d++) {
     const struct fold_source source = source_of("result_ties", d, 3, 4);
     const struct fold_format f = fold_format_of(source.dtype);
     uint64_t *x = patterns_of(&source, 0, 4 * ROWS);
@@ -110,7 +110,7 @@ static bool is_plus_zero(double x) { return x == 0 && !signbit(x); }
 
 Test(generators_telling, each_place_has_what_tells) {
   static const size_t cols[] = {2, 7, 33, 63, 300};
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < FOLD_FLOATS; d++)
     for (int k = 0; k < 5; k++) {
       expect_each_place("nan_places", (enum fold_dtype)d, cols[k], is_nan);
       if (d != FOLD_E4M3) expect_each_place("inf_places", (enum fold_dtype)d, cols[k], is_inf_or_zero);
@@ -231,7 +231,7 @@ Test(generators_telling, the_others_rise_are_negative_or_whole) {
 
 /* Every term is there in some row, and each row's sum says which: no bit of it rounds. */
 Test(generators_telling, powers_give_each_place_a_bit_in_one_row_of_those_before_the_last) {
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < FOLD_FLOATS; d++)
     for (int k = 1; k < LENGTHS - 1; k++) {
       const size_t n = lengths[k], width = (size_t)fold_format_of((enum fold_dtype)d).precision;
       const size_t rows = (n + width - 1) / width, last = n - (rows - 1) * width;
@@ -255,7 +255,7 @@ Test(generators_telling, powers_give_each_place_a_bit_in_one_row_of_those_before
 /* In rows of fewer than 64 the next place each; the other factor says which place it is. */
 Test(generators_telling, a_lone_term_is_in_each_place_once) {
   enum { COLS = 33 };
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_FLOATS; d++) {
     const struct fold_source source = source_of("lone", d, 1, COLS), other = fold_source_of_input(&source, 1);
     uint64_t *x = patterns_of(&source, 0, COLS * COLS), *y = patterns_of(&other, 0, COLS * COLS);
     size_t seen[9] = {0};
@@ -272,7 +272,7 @@ Test(generators_telling, a_lone_term_is_in_each_place_once) {
 
 /* Rows that are counted have ones; their products with the other input's rows are exact, and the other rows are balanced. */
 Test(generators_telling, every_other_row_is_counted_while_the_significand_counts) {
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < FOLD_FLOATS; d++)
     for (int k = 0; k < LENGTHS; k++) {
       const size_t n = lengths[k];
       const struct fold_source source = source_of("counted", d, 7, n), balanced = source_of("balanced", d, 7, n);
@@ -292,7 +292,7 @@ Test(generators_telling, every_other_row_is_counted_while_the_significand_counts
 
 Test(generators_telling, few_terms_are_not_zero) {
   enum { COLS = 4000 };
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_FLOATS; d++) {
     const struct fold_source few = source_of("few", d, 1, COLS), other = fold_source_of_input(&few, 1);
     uint64_t *x = patterns_of(&few, 0, COLS), *y = patterns_of(&other, 0, COLS);
     size_t zeros = 0;

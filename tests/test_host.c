@@ -134,7 +134,7 @@ Test(host, no_number_of_threads_changes_a_bit) {
   static const size_t shapes[][2] = {{1, 100003}, {2, 40001}, {7, 11003}, {5, 0}};
   size_t n;
   const struct fold_subject *s = fold_subjects(&n);
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (size_t k = 0; k < 4; k++) {
       void *in = sample_row(SAMPLE_CANCELLING, (enum fold_dtype)dtype, 71, shapes[k][0] * shapes[k][1]);
       for (size_t i = 0; i < n; i++)
@@ -147,7 +147,7 @@ Test(host, a_rows_bits_do_not_depend_on_its_neighbours) {
   size_t n, cols = 1031;
   const struct fold_subject *s = fold_subjects(&n);
   for (size_t i = 0; i < n; i++)
-    for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+    for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
       if (takes(s + i, dtype, FOLD_SUM)) {
         char *in = sample_row(SAMPLE_CANCELLING, (enum fold_dtype)dtype, 73, 5 * cols);
         uint64_t all[5], alone;
@@ -244,7 +244,7 @@ static double literal_neumaier(enum fold_dtype d, const void *in, size_t n) {
 
 Test(host, compensated_sums_follow_their_recurrences) {
   for (size_t l = 0; l < SAMPLE_LENGTHS; l++)
-    for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+    for (int dtype = 0; dtype < FOLD_FLOATS; dtype++) {
       enum fold_dtype d = (enum fold_dtype)dtype;
       size_t n = sample_lengths[l];
       void *in = sample_row(n % 2 ? SAMPLE_TINY : SAMPLE_CANCELLING, d, 91, n);
@@ -292,7 +292,7 @@ Test(host, sums_that_leave_the_numbers_stay_where_the_plain_sum_is) {
 /* ---- float64, exact ---- */
 
 Test(host, float64_rounds_an_f64_sum_once) {
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (size_t l = 0; l < SAMPLE_LENGTHS; l++) {
       enum fold_dtype d = (enum fold_dtype)dtype;
       void *in = sample_row(SAMPLE_CANCELLING, d, 95, sample_lengths[l]);
@@ -318,7 +318,7 @@ static void exact_is_mpfr(enum fold_dtype d, enum sample_kind kind, size_t n) {
 }
 
 Test(host, exact_has_the_bits_of_mpfr) {
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int kind = 0; kind < SAMPLE_KINDS; kind++)
       for (size_t l = 0; l < SAMPLE_LENGTHS && sample_lengths[l] < 10000; l++)
         exact_is_mpfr((enum fold_dtype)dtype, (enum sample_kind)kind, sample_lengths[l]);

@@ -22,7 +22,7 @@ Test(judge_table, the_hash_of_results_is_of_them_alone) {
   static const size_t rows[] = {1, 63, 64, 65, 127, 128, 129, 130, 255, 256, 257, 300, 511, 513};
   static unsigned char results[8 * 700], other[sizeof results];
   for (size_t i = 0; i < sizeof results; i++) results[i] = (unsigned char)(i * 37 >> 3);
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < FOLD_FLOATS; d++)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
       const size_t nbytes = rows[i] * fold_dtype_size((enum fold_dtype)d);
       const uint64_t hash = fold_results_hash((enum fold_dtype)d, results, rows[i]);

@@ -84,7 +84,7 @@ static fold_status ask_oracles(void *context) {
 }
 
 Test(memory, of_oracles_and_bounds) {
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int op = 0; op < FOLD_OPS; op++)
       for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         struct question q = {.dtype = (enum fold_dtype)dtype, .op = (enum fold_op)op, .shape = shapes[s]};
@@ -139,7 +139,7 @@ Test(memory, of_orders) {
   size_t n;
   const struct fold_order *orders = fold_orders(&n);
   for (size_t i = 0; i < n; i++)
-    for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+    for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
       for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         struct question q = {.dtype = (enum fold_dtype)dtype, .order = &orders[i], .shape = shapes[s]};
         bool asks = q.order->kind == FOLD_ORDER_SORTED || s < 2;

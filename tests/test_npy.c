@@ -183,12 +183,14 @@ Test(npy, every_unlawful_file_is_refused_with_its_reason) {
       {1, PLAIN("'>f8'", "False", "(3,)"), 24, "big-endian"},
       {1, PLAIN("'|O'", "False", "(3,)"), 24, "Python objects"},
       {1, PLAIN("'O'", "False", "(3,)"), 24, "Python objects"},
-      {1, PLAIN("'<i4'", "False", "(3,)"), 12,
-       "it holds '<i4' (int32); what is read: <f2 (f16), <u2 (bf16), <f4 (f32), <f8 (f64), |u1 (e4m3), |u1 (e5m2)"},
+      {1, PLAIN("'<u4'", "False", "(3,)"), 12,
+       "it holds '<u4' (uint32); what is read: <f2 (f16), <u2 (bf16), <f4 (f32), <f8 (f64), |u1 (e4m3), |u1 (e5m2), "
+       "|i1 (i8), "
+       "<i4 (i32), <i8 (i64): save"},
       {1, PLAIN("'<f16'", "False", "(3,)"), 48, "it holds '<f16' (float128); what is read: <f2 (f16)"},
       {1, PLAIN("'<u8'", "False", "(3,)"), 24, "it holds '<u8' (uint64); "},
       {1, PLAIN("'<c8'", "False", "(3,)"), 24, "it holds '<c8' (complex64); "},
-      {1, PLAIN("'|i1'", "False", "(3,)"), 3, "it holds '|i1' (int8); "},
+      {1, PLAIN("'<i2'", "False", "(3,)"), 6, "it holds '<i2' (int16); "},
       {1, PLAIN("'|b1'", "False", "(3,)"), 3, "it holds '|b1' (bool); "},
       {1, PLAIN("'<M8[ns]'", "False", "(3,)"), 24, "it holds '<M8[ns]'; "},
       {1, PLAIN("'f4'", "False", "(3,)"), 12, "it holds 'f4'; "},

@@ -26,7 +26,7 @@ static void check_one(mutant_oracle *candidate, enum fold_dtype dtype, const voi
   fold_status a = candidate(dtype, in, n, &got), b = fold_oracle_mpfr(dtype, FOLD_SUM, in, n, &want);
   cr_assert(a.code == FOLD_OK && b.code == FOLD_OK, "%s%s", a.text, b.text);
   bool rounded = true;
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < FOLD_FLOATS; d++)
     rounded = rounded && fold_bits_same((enum fold_dtype)d, got.rounded[d], want.rounded[d]);
   score->cases++;
   score->rounded += !rounded;
@@ -37,7 +37,7 @@ static void check_one(mutant_oracle *candidate, enum fold_dtype dtype, const voi
 }
 
 static void check_doubles(mutant_oracle *candidate, const double *x, size_t n, struct score *score) {
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_FLOATS; d++) {
     uint64_t in[8];
     for (size_t i = 0; i < n; i++)
       fold_bits_store((enum fold_dtype)d, in, i, fold_bits_from_double((enum fold_dtype)d, x[i]));
@@ -87,7 +87,7 @@ static uint64_t random_bits(uint64_t i) {
 static void check_random(mutant_oracle *candidate, struct score *score) {
   uint64_t in[MOST];
   for (uint64_t k = 0; k < 60; k++)
-    for (int d = 0; d < FOLD_DTYPES; d++) {
+    for (int d = 0; d < FOLD_FLOATS; d++) {
       struct fold_format f = fold_format_of((enum fold_dtype)d);
       size_t n = 1 + random_bits(k) % 64;
       for (size_t i = 0; i < n; i++) {
@@ -104,7 +104,7 @@ static void check_generated(mutant_oracle *candidate, struct score *score) {
   const struct fold_generator *generators = fold_generators(&n_generators);
   uint64_t in[MOST];
   for (size_t g = 0; g < n_generators; g++)
-    for (int d = 0; d < FOLD_DTYPES; d++)
+    for (int d = 0; d < FOLD_FLOATS; d++)
       for (size_t n = 7; n <= 300; n += 293) {
         double condition = !generators[g].takes_condition ? 0 : d == FOLD_F64 ? 1e8 : 100;
         struct fold_source source = {&generators[g], (enum fold_dtype)d, 1, n, condition};

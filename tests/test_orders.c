@@ -206,7 +206,7 @@ static void special_everywhere(special_check *check) {
   size_t orders;
   const struct fold_order *order = fold_orders(&orders);
   for (size_t k = 0; k < orders; k++)
-    for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+    for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
       for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
         for (size_t at = 0; at < lengths[l]; at += 1 + lengths[l] / 5)
           check(order + k, (enum fold_dtype)dtype, lengths[l], at);
@@ -261,7 +261,7 @@ Test(orders, empty_rows_give_the_identity) {
   size_t orders;
   const struct fold_order *order = fold_orders(&orders);
   for (size_t k = 0; k < orders; k++)
-    for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+    for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
       for (int op = 0; op < FOLD_OPS; op++) {
         uint64_t want = fold_bits_from_double((enum fold_dtype)dtype, identity[op]);
         for (int wide = 0; wide < 2; wide++)
@@ -307,7 +307,7 @@ Test(orders, bits_depend_neither_on_threads_nor_on_other_rows) {
   static const size_t shapes[][2] = {{1, 100003}, {2, 40001}, {7, 20011}, {8, 3}};
   size_t orders;
   const struct fold_order *order = fold_orders(&orders);
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
       void *in = sample_row(SAMPLE_CANCELLING, (enum fold_dtype)dtype, 41, shapes[s][0] * shapes[s][1]);
       for (size_t k = 0; k < orders; k++)

@@ -134,7 +134,7 @@ static void expect_seen(struct way way, enum fold_dtype dtype, const struct seen
 
 Test(outcomes, of_sums_hold_in_any_order) {
   for (size_t m = 0; m < sizeof sums / sizeof *sums; m++)
-    for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+    for (int dtype = 0; dtype < FOLD_FLOATS; dtype++) {
       struct seen seen = {0};
       uint64_t state = 700 + m * 10 + (uint64_t)dtype;
       double x[MOST];
@@ -167,7 +167,7 @@ static size_t make_product(enum fold_dtype dtype, int kind, double *x, uint64_t 
 Test(outcomes, of_products_hold_in_any_order) {
   static const struct way ways[] = {NARROWLY, PLAINLY};
   for (size_t m = 0; m < 2; m++)
-    for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+    for (int dtype = 0; dtype < FOLD_FLOATS; dtype++) {
       if (is_narrow(ways[m]) && fold_dtype_size((enum fold_dtype)dtype) == 1) continue; /* n u is no less than 1/2 */
       struct seen seen = {0};
       uint64_t state = 800 + m * 10 + (uint64_t)dtype;
@@ -187,8 +187,8 @@ Test(outcomes, of_products_hold_in_any_order) {
  * accumulator does not come back in a result that holds more. */
 Test(outcomes, of_other_results_hold_in_any_order) {
   struct seen seen[2] = {{0}};
-  for (int terms = 0; terms < FOLD_DTYPES; terms++)
-    for (int result = 0; result < FOLD_DTYPES; result++)
+  for (int terms = 0; terms < FOLD_FLOATS; terms++)
+    for (int result = 0; result < FOLD_FLOATS; result++)
       for (int own = 0; own < 2; own++)
         for (int op = FOLD_SUM; op <= FOLD_PROD; op++) {
           const struct way way = {FOLD_PLAIN, own ? FOLD_OF_TERMS : FOLD_USUAL, FOLD_ALWAYS((unsigned)result)};
@@ -214,7 +214,7 @@ Test(outcomes, of_other_results_hold_in_any_order) {
 Test(outcomes, of_rows_with_infinities_hold_in_any_order) {
   static const struct way ways[] = {NARROWLY, PLAINLY};
   for (size_t m = 0; m < 2; m++)
-    for (int d = 0; d < FOLD_DTYPES; d++)
+    for (int d = 0; d < FOLD_FLOATS; d++)
       for (int op = FOLD_SUM; op <= FOLD_PROD; op++) {
         enum fold_dtype dtype = (enum fold_dtype)d;
         if (!fold_format_of(dtype).infinities) continue;

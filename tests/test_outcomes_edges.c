@@ -35,7 +35,7 @@ static struct fold_outcomes outcomes_of(struct way way, enum fold_dtype dtype, e
 Test(outcomes, overflow_begins_where_the_nearest_is_no_number) {
   mpfr_t value, place;
   mpfr_inits2(128, value, place, (mpfr_ptr)0);
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_FLOATS; d++) {
     const enum fold_dtype dtype = (enum fold_dtype)d;
     const struct fold_format f = fold_format_of(dtype);
     const uint64_t largest = f.beyond - 1;
@@ -140,7 +140,7 @@ static const struct way sums[] = {
  * rounded. At any place of the range, with either sign; negative terms beside positive ones take no room. */
 Test(outcomes, sums_are_exact_up_to_two_to_the_precision_and_no_further) {
   for (size_t m = 0; m < sizeof sums / sizeof *sums; m++)
-    for (int d = 0; d < FOLD_DTYPES; d++) {
+    for (int d = 0; d < FOLD_FLOATS; d++) {
       enum fold_dtype dtype = (enum fold_dtype)d, accumulator = way_of(sums[m], dtype).accumulator;
       struct fold_format f = fold_format_of(dtype);
       int p = fold_format_of(accumulator).precision, least = f.emin - f.precision + 1;

@@ -73,7 +73,7 @@ Test(outcomes, of_products_in_an_order_hold) {
   static const size_t lengths[] = {2, 3, 31, 257, 300, 1023, 5000};
   uint64_t state = 900;
   static uint64_t in[5000];
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++) {
     struct seen seen = {0};
     for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
       for (int kind = 0; kind < 10; kind++) {

@@ -42,7 +42,7 @@ static const size_t lengths[] = {MOST, MOST, MOST, 20}; /* a product is folded a
 
 Test(prefixes, are_the_truths_of_each_prefix_on_random_patterns) {
   uint64_t data[MOST];
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int k = 0; k < 4; k++)
       for (int finite = 0; finite < 2; finite++) {
         uint64_t state = 50 + (uint64_t)dtype;
@@ -57,7 +57,7 @@ Test(prefixes, are_the_truths_of_each_prefix_on_random_patterns) {
 Test(prefixes, are_the_truths_of_each_prefix_among_special_values) {
   static const double specials[] = {-0.0, 0.0, 1, -1, INFINITY, -INFINITY, NAN, 0x1p-14};
   uint64_t data[12], state = 3;
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int trial = 0; trial < 200; trial++) {
       const size_t kinds = 1 + next_word(&state) % 8, n = next_word(&state) % 12;
       for (size_t i = 0; i < n; i++)

@@ -49,7 +49,7 @@ static void check_product(enum fold_dtype dtype, const void *in, size_t n, bool 
   cr_expect(holds(&fast, product, exponent), "%s %s n=%zu: exact", what, name, n);
   cr_expect(holds(&slow, product, exponent), "%s %s n=%zu: exact by MPFR", what, name, n);
   cr_expect(fast.enclosed == enclosed && slow.enclosed == enclosed, "%s %s n=%zu: enclosed", what, name, n);
-  for (int to = 0; to < FOLD_DTYPES && mpz_sgn(product); to++) {
+  for (int to = 0; to < FOLD_FLOATS && mpz_sgn(product); to++) {
     uint64_t want = round_integer(to, product, exponent);
     cr_expect(fast.rounded[to] == want && slow.rounded[to] == want, "%s %s n=%zu to %s: got %llx, MPFR %llx, want %llx",
               what, name, n, fold_dtype_name(to), (unsigned long long)fast.rounded[to],
@@ -70,7 +70,7 @@ static uint64_t near_one(enum fold_dtype dtype, uint64_t *state) {
 Test(product, equals_integers) {
   static uint64_t data[80];
   uint64_t state = 12;
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int trial = 0; trial < 600; trial++) {
       size_t n = (size_t)trial % 71;
       for (size_t i = 0; i < n; i++)
@@ -127,7 +127,7 @@ Test(product, is_decided_when_every_dtype_rounds_both_ends_alike) {
   fold_truth_init(&truth);
   mpfr_set_prec(truth.exact, 300);
   mpfr_set_prec(truth.exact_up, 300);
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int up = 0; up < 2; up++) {
       /* Halfway from 1 to its neighbour above, or a quarter of the way: the wider dtypes have both. */
       mpfr_set_d(truth.exact, 1, MPFR_RNDN);
@@ -139,7 +139,7 @@ Test(product, is_decided_when_every_dtype_rounds_both_ends_alike) {
       mpfr_sub(truth.exact, part, truth.exact_up, MPFR_RNDN);
       mpfr_add(truth.exact_up, part, truth.exact_up, MPFR_RNDN);
       bool others = false; /* whether a quarter is halfway for a dtype of one bit more */
-      for (int to = 0; to < FOLD_DTYPES; to++)
+      for (int to = 0; to < FOLD_FLOATS; to++)
         others |= fold_format_of(to).precision == fold_format_of(dtype).precision + 1;
       cr_expect_eq(fold_product_decided(&truth), up == 1 && !others, "%s, %s", fold_dtype_name(dtype),
                    up ? "a quarter" : "half");
@@ -154,7 +154,7 @@ Test(product, is_decided_when_every_dtype_rounds_both_ends_alike) {
 /* 3^k has more bits the longer it gets, 2^k one: k factors of 3 and their inverse scaled by powers of two are held. */
 Test(product, holds_long_rows_of_short_factors) {
   static uint64_t data[MOST_TERMS];
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++) {
     for (size_t i = 0; i < MOST_TERMS; i++)
       fold_bits_store(dtype, data, i, fold_bits_from_double(dtype, i & 1 ? -2 : 0.5));
     check_product(dtype, data, MOST_TERMS, false, "powers of two");
@@ -196,7 +196,7 @@ Test(product, rounds_ties_to_even) {
 /* The partial products of all subsets are 2^least and more; the largest is no more than what is said, and that by 2^-120 at most. */
 Test(product, bounds_the_exponents_of_all_partial_products) {
   uint64_t state = 14, data[10];
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int trial = 0; trial < 30; trial++) {
       for (size_t i = 0; i < 10; i++)
         fold_bits_store(dtype, data, i, trial & 1 ? near_one(dtype, &state) : random_pattern(dtype, true, &state));
@@ -266,7 +266,7 @@ Test(decimal, reads_back_exactly) {
   mpfr_t value;
   mpz_init(integer);
   mpfr_init2(value, 53);
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int trial = 0; trial < 500; trial++) {
       uint64_t bits = trial & 1 ? near_one(dtype, &state) : random_pattern(dtype, true, &state);
       integer_of(integer, dtype, bits);

@@ -263,7 +263,7 @@ Test(rig, who_reads_past_the_input_reads_nan) {
   for (ptrdiff_t shift = -FOLD_RIG_SLACK; shift <= FOLD_RIG_SLACK; shift++) {
     cr_expect_eq(fold_rig_move(&rig, shift).code, FOLD_OK);
     const unsigned char *input = fold_rig_input(&rig);
-    for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+    for (int dtype = 0; dtype < FOLD_FLOATS; dtype++) {
       size_t size = fold_dtype_size((enum fold_dtype)dtype);
       uint64_t before = 0, after = 0;
       memcpy(&before, input - size, size);

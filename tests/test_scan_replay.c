@@ -41,7 +41,7 @@ Test(scan_replay, is_that_of_each_prefix) {
   static const size_t lengths[] = {0, 1, 2, 17, MOST};
   for (size_t o = 0; o < 4; o++)
     for (size_t s = 0; s < 4; s++)
-      for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+      for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
         for (size_t l = 0; l < 5; l++)
           for (int wide = 0; wide < 2; wide++)
             check(fold_order_find(orders[o]), (enum fold_dtype)dtype, scans[s], lengths[l], wide);

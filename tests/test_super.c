@@ -74,7 +74,7 @@ static void check_against_integers(enum fold_dtype dtype, const void *in, size_t
 
 Test(super, equals_integers_on_random_patterns) {
   unsigned char *data = buffer();
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int finite = 0; finite < 2; finite++) {
       fill(dtype, data, MOST_TERMS, finite, 1 + (uint64_t)dtype);
       size_t size = fold_dtype_size(dtype);
@@ -88,7 +88,7 @@ Test(super, equals_integers_on_random_patterns) {
 /* A bin's fraction sum, its count and a limb at their greatest: one exponent, all fraction bits set, a whole block. */
 Test(super, equals_integers_when_one_bin_takes_all) {
   unsigned char *data = buffer();
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++) {
     struct fold_format format = fold_format_of(dtype);
     uint64_t largest = format.exponent - 1, patterns[] = {largest,
                                                           largest | format.sign,
@@ -114,7 +114,7 @@ Test(super, equals_integers_when_one_bin_takes_all) {
 Test(super, tells_negative_zeros_from_all_else) {
   unsigned char *data = buffer();
   static const size_t lengths[] = {1, 3, 600, 5000};
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (size_t l = 0; l < 4; l++) {
       uint64_t sign = fold_format_of(dtype).sign, others[] = {sign, 0, sign | 1, 1, fold_format_of(dtype).beyond};
       for (size_t o = 0; o < sizeof others / sizeof *others; o++) {
@@ -129,7 +129,7 @@ Test(super, tells_negative_zeros_from_all_else) {
 /* Short pieces take the term-by-term path, the whole goes through bins. */
 Test(super, same_words_for_any_split) {
   unsigned char *data = buffer();
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++) {
     fill(dtype, data, MOST_TERMS, false, 77 + (uint64_t)dtype);
     size_t size = fold_dtype_size(dtype);
     for (size_t l = 0; l < LONG_LENGTHS; l++) {
@@ -153,7 +153,7 @@ Test(super, same_words_for_any_number_of_threads) {
   unsigned char *data = buffer();
   static const unsigned teams[] = {0, 2, 3, 5};
   static const size_t lengths[] = {0, 1, 65536, 131073, 400001, MOST_TERMS};
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++) {
     fill(dtype, data, MOST_TERMS, dtype % 2, 5 + (uint64_t)dtype);
     for (size_t l = 0; l < 6; l++)
       for (size_t t = 0; t < 4; t++) {
@@ -170,7 +170,7 @@ Test(super, same_words_for_any_number_of_threads) {
 Test(super, same_words_for_any_permutation) {
   unsigned char *data = buffer();
   size_t n = 20000;
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++) {
     fill(dtype, data, n, false, 9 + (uint64_t)dtype);
     struct fold_super before = zero(), after = zero();
     fold_super_add(dtype, data, n, &before, NULL);
@@ -190,7 +190,7 @@ Test(super, same_words_for_any_permutation) {
 #define PARTS 16
 Test(super, same_words_for_any_order_of_merging) {
   unsigned char *data = buffer();
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++) {
     size_t each = 700, size = fold_dtype_size(dtype);
     fill(dtype, data, PARTS * each, false, 21 + (uint64_t)dtype);
     struct fold_super whole = zero(), falling = zero(), tree[PARTS];
@@ -210,7 +210,7 @@ Test(super, same_words_for_any_order_of_merging) {
 
 /* 2^31 equal states added word by word are one state's words times 2^31. */
 Test(super, holds_two_to_the_31_states_added_without_carries) {
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int negative = 0; negative < 2; negative++) {
       struct fold_super state = zero();
       int last = fold_super_limbs(dtype) - 1;
@@ -233,7 +233,7 @@ Test(super, holds_two_to_the_31_states_added_without_carries) {
 /* Packed words hold all of a state: added word by word and unpacked, they are the merged state. */
 Test(super, packed_states_added_word_by_word_are_the_merged_state) {
   unsigned char *data = buffer();
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++) {
     size_t each = 900, size = fold_dtype_size(dtype), n_words = (size_t)fold_super_words(dtype);
     fill(dtype, data, PARTS * each, false, 31 + (uint64_t)dtype);
     struct fold_super whole = zero(), back = zero(), sum = zero();

@@ -13,7 +13,7 @@ static void check(enum fold_dtype dtype, struct fold_super state, const char *wh
   fold_super_normalise(dtype, &state);
   fold_super_normalise_inline(dtype, &copy);
   cr_expect(memcmp(&copy, &state, sizeof state) == 0, "%s: %s: words differ", what, fold_dtype_name(dtype));
-  for (int to = 0; to < FOLD_DTYPES; to++) {
+  for (int to = 0; to < FOLD_FLOATS; to++) {
     uint64_t want = fold_super_close(dtype, &state, to), got = fold_super_round(dtype, &state, to);
     if (got == want || mismatches++ >= 10) continue;
     cr_expect(false, "%s: %s to %s: got %#llx, want %#llx", what, fold_dtype_name(dtype), fold_dtype_name(to),
@@ -43,7 +43,7 @@ static uint64_t draw(uint64_t *seed) {
 
 Test(super_round, rounds_random_states_as_mpfr_does) {
   uint64_t seed = 1;
-  for (enum fold_dtype dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (enum fold_dtype dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int trial = 0; trial < 20000; trial++) {
       struct fold_super state = some(true);
       int limbs = fold_super_limbs(dtype);
@@ -69,7 +69,7 @@ static void check_places(enum fold_dtype dtype, int leading, int sign) {
 }
 
 Test(super_round, rounds_ties_and_their_neighbours_at_every_place) {
-  for (enum fold_dtype dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (enum fold_dtype dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int leading = 0; leading < places(dtype) - 1; leading += dtype == FOLD_F64 ? 7 : 1) {
       check_places(dtype, leading, 1);
       check_places(dtype, leading, -1);
@@ -79,7 +79,7 @@ Test(super_round, rounds_ties_and_their_neighbours_at_every_place) {
 /* A whole significand of ones and its tie: the carry runs into the exponent, at the end into infinity. */
 Test(super_round, carries_into_the_exponent_and_to_infinity) {
   static const int precisions[] = {8, 11, 24, 53};
-  for (enum fold_dtype dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (enum fold_dtype dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int leading = 0; leading < places(dtype) - 1; leading++)
       for (int p = 0; p < 4; p++)
         for (int less = 0; less < 2; less++) {
@@ -91,7 +91,7 @@ Test(super_round, carries_into_the_exponent_and_to_infinity) {
 }
 
 Test(super_round, keeps_the_policy_for_zeros_and_special_values) {
-  for (enum fold_dtype dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+  for (enum fold_dtype dtype = 0; dtype < FOLD_FLOATS; dtype++) {
     for (int counts = 0; counts < 16; counts++) {
       struct fold_super state = some(counts & 8);
       state.nan = counts & 1;
@@ -108,7 +108,7 @@ Test(super_round, keeps_the_policy_for_zeros_and_special_values) {
 
 Test(super_round, normalises_merged_states) {
   uint64_t seed = 2;
-  for (enum fold_dtype dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (enum fold_dtype dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int trial = 0; trial < 2000; trial++) {
       struct fold_super state = some(true);
       for (int k = 0; k < fold_super_limbs(dtype); k++)

@@ -152,7 +152,7 @@ Test(super_split, f64_states_are_the_bins) { check_arrays(FOLD_F64); }
 Test(super_split, long_arrays) {
   unsigned char *data = malloc((size_t)LONG_TERMS * 8);
   cr_assert_not_null(data);
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int kind = 0; kind < KINDS; kind++) {
       uint64_t state = 77 + (uint64_t)kind;
       fill(kind, dtype, data, LONG_TERMS, &state);
@@ -222,7 +222,7 @@ Test(super_split, alike_doubles_take_a_second_set_of_bins) {
 /* A state that terms were added to already, negative zeros last. */
 Test(super_split, adds_to_what_is_there) {
   unsigned char data[5000 * 8];
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (size_t e = 0; fold_extractors[e]; e++) {
       const char *what = fold_extractors[e]->name, *name = fold_dtype_name(dtype);
       struct fold_super want = zero(), got = zero(), want_abs = zero(), got_abs = zero();
@@ -339,7 +339,7 @@ static void check_window(const struct fold_extractor *extractor, enum fold_dtype
 
 Test(super_split, a_pass_takes_what_it_can_split_and_no_more) {
   for (size_t e = 0; fold_extractors[e]; e++)
-    for (int dtype = 0; dtype < FOLD_DTYPES && fold_extractors[e]->runs_here(); dtype++)
+    for (int dtype = 0; dtype < FOLD_FLOATS && fold_extractors[e]->runs_here(); dtype++)
       for (int levels = 1; levels <= FOLD_EXTRACT_LEVELS; levels++)
         for (int top = fold_super_base(dtype) + FOLD_EXTRACT_BITS * levels; top <= 1023; top++)
           if (fold_extractors[e]->both[dtype][levels - 1]) check_window(fold_extractors[e], dtype, levels, top);

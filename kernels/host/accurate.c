@@ -28,8 +28,22 @@ static double exact_row(const struct fold_subject *subject, const struct fold_ca
   return fold_bits_to_double(result, fold_super_round(call->dtype, &state, result));
 }
 
+static void exact_integers(const struct fold_subject *subject, const struct fold_call *call) {
+  const size_t size = call->cols * fold_dtype_size(call->dtype);
+  const enum fold_dtype result = fold_subject_result(subject, call->dtype);
+  for (size_t row = 0; row < call->rows; row++) {
+    struct fold_super state = {0};
+    fold_super_add_parallel(call->dtype, (const char *)call->in[0] + row * size, call->cols, &state, NULL,
+                            fold_host_threads(call));
+    fold_bits_store(result, call->out, row, fold_super_round(call->dtype, &state, result));
+  }
+}
+
 fold_status fold_host_summed(const struct fold_subject *subject, const struct fold_call *call) {
   if (call->problem->op != FOLD_SUM) return fold_error(FOLD_UNSUPPORTED, "%s: sums only", subject->name);
-  fold_host_rows(subject, call, subject->method == FOLD_EXACT ? exact_row : summed_row);
+  if (fold_dtype_is_integer(call->dtype) && subject->method == FOLD_EXACT)
+    exact_integers(subject, call);
+  else
+    fold_host_rows(subject, call, subject->method == FOLD_EXACT ? exact_row : summed_row);
   return fold_ok();
 }

@@ -4,6 +4,7 @@
 
 #include "base/bits.h"
 #include "kernels/host/host.h"
+#include "oracles/integers.h"
 #include "oracles/super_round.h"
 
 /* NaN propagates, and -0 < +0. */
@@ -33,6 +34,25 @@ static void scan_row(const struct fold_subject *subject, const struct fold_call 
   }
 }
 
+/* In 64 bits; what is left of them in the result wraps. */
+static uint64_t join_integers(enum fold_op op, uint64_t a, uint64_t b) {
+  if (op == FOLD_SUM) return a + b;
+  return ((int64_t)a < (int64_t)b) == (op == FOLD_MAX) ? b : a;
+}
+
+static void scan_row_of_integers(const struct fold_subject *subject, const struct fold_call *call, size_t row) {
+  const enum fold_op op = call->problem->op;
+  const struct fold_arithmetic how = fold_subject_arithmetic(subject, call->dtype);
+  const struct fold_format terms = fold_format_of(call->dtype);
+  uint64_t sum = op == FOLD_SUM ? 0 : (uint64_t)fold_integer_value(terms, fold_bits_end(call->dtype, op == FOLD_MAX));
+  for (size_t i = row * call->cols; i < (row + 1) * call->cols; i++) {
+    const uint64_t before = sum;
+    sum = join_integers(op, sum, (uint64_t)fold_integer_value(terms, fold_bits_load(call->dtype, call->in[0], i)));
+    fold_bits_store(how.result, call->out, i,
+                    fold_integer_result(how, call->problem->reach == FOLD_BEFORE ? before : sum));
+  }
+}
+
 static void scan_row_exactly(const struct fold_subject *subject, const struct fold_call *call, size_t row) {
   const enum fold_dtype result = fold_subject_result(subject, call->dtype);
   struct fold_super state = {0};
@@ -47,7 +67,9 @@ static void scan_row_exactly(const struct fold_subject *subject, const struct fo
 
 fold_status fold_host_scan(const struct fold_subject *subject, const struct fold_call *call) {
   void (*const run)(const struct fold_subject *, const struct fold_call *, size_t) =
-      subject->method == FOLD_EXACT ? scan_row_exactly : scan_row;
+      subject->method == FOLD_EXACT        ? scan_row_exactly
+      : fold_dtype_is_integer(call->dtype) ? scan_row_of_integers
+                                           : scan_row;
   const bool small = call->cols == 0 || call->rows < FOLD_HOST_SERIAL / call->cols;
 #pragma omp parallel for num_threads(small ? 1 : fold_host_threads(call))
   for (size_t row = 0; row < call->rows; row++) run(subject, call, row);

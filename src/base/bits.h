@@ -19,7 +19,7 @@ extern "C" {
  * smallest and largest normal number as 1.f x 2^e. */
 struct fold_format {
   int bits, precision, emin, emax;
-  bool infinities;
+  bool infinities, integer;
   uint64_t sign, exponent, fraction; /* masks */
   uint64_t beyond; /* the pattern after the largest number: infinity, or NaN in a format without infinities */
   uint64_t nan;    /* the positive quiet one without payload */
@@ -28,14 +28,19 @@ struct fold_format {
 /* Always inlined, so that constant arguments are folded at the call. */
 #define FOLD_INLINE static inline FOLD_HD __attribute__((always_inline))
 
-FOLD_INLINE struct fold_format fold_format_make(int bits, int precision, int emin, int emax, bool infinities) {
+enum fold_format_kind { FOLD_FORMAT_NONE, FOLD_FORMAT_INFINITIES, FOLD_FORMAT_INTEGER };
+
+FOLD_INLINE struct fold_format fold_format_make(int bits, int precision, int emin, int emax,
+                                                enum fold_format_kind kind) {
   const uint64_t sign = (uint64_t)1 << (bits - 1), fraction = ((uint64_t)1 << (precision - 1)) - 1;
   const uint64_t exponent = (sign - 1) & ~fraction, quiet = exponent | (fraction + 1) / 2;
+  const bool infinities = kind == FOLD_FORMAT_INFINITIES;
   struct fold_format f = {bits,
                           precision,
                           emin,
                           emax,
                           infinities,
+                          kind == FOLD_FORMAT_INTEGER,
                           sign,
                           exponent,
                           fraction,
@@ -50,8 +55,8 @@ FOLD_INLINE bool fold_format_holds(struct fold_format outer, struct fold_format 
   return outer.precision >= inner.precision && outer.emax >= inner.emax &&
          fold_format_least(outer) <= fold_format_least(inner);
 }
-#define FOLD_FORMAT_INFINITIES true
-#define FOLD_FORMAT_NONE false
+/* All bits of a pattern. */
+FOLD_INLINE uint64_t fold_format_mask(struct fold_format f) { return f.sign | (f.sign - 1); }
 
 /* fold_format_<name>() for each dtype: its row of the table. */
 #define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, emin, emax, infinities, ...) \
@@ -66,7 +71,7 @@ static inline FOLD_HD struct fold_format fold_format_of(enum fold_dtype dtype) {
 #include "base/dtype.def"
     case FOLD_DTYPES: break;
   }
-  struct fold_format none = {0, 0, 0, 0, false, 0, 0, 0, 0, 0};
+  struct fold_format none = {0, 0, 0, 0, false, false, 0, 0, 0, 0, 0};
   return none;
 }
 
@@ -134,17 +139,39 @@ static inline FOLD_HD uint16_t fold_f32_to_bf16(float x) {
   return (uint16_t)fold_narrow(fold_format_bf16(), (double)x);
 }
 
+/* The integer of a pattern, of at most 64 bits. */
+FOLD_INLINE int64_t fold_integer_value(struct fold_format f, uint64_t bits) {
+  return (int64_t)((bits & f.sign ? ~fold_format_mask(f) : 0) | (bits & fold_format_mask(f)));
+}
+/* The pattern nearest to x, an even one where two are as near; the least or the greatest where x is beyond; 0 of NaN. */
+FOLD_INLINE uint64_t fold_integer_nearest(struct fold_format f, double x) {
+  if (x != x) return 0;
+  if (x >= (double)(f.sign - 1)) return f.sign - 1;
+  if (x <= -(double)f.sign) return f.sign;
+  int64_t kept = (int64_t)x;
+  const double rest = x - (double)kept;
+  if (rest > 0.5 || (rest == 0.5 && kept & 1)) kept++;
+  if (rest < -0.5 || (rest == -0.5 && kept & 1)) kept--;
+  return (uint64_t)kept & fold_format_mask(f);
+}
+
 /* For each kind of element in dtype.def: the value of a pattern, and the pattern nearest to an f64. */
 #define FOLD_VALUE_uint16_t(name, bits) (double)fold_widen(fold_format_##name(), (uint32_t)(bits))
 #define FOLD_VALUE_uint8_t FOLD_VALUE_uint16_t
 #define FOLD_VALUE_float(name, bits) (double)fold_bits_f32((uint32_t)(bits))
 #define FOLD_VALUE_double(name, bits) fold_bits_f64(bits)
+#define FOLD_VALUE_int8_t(name, bits) (double)fold_integer_value(fold_format_##name(), bits)
+#define FOLD_VALUE_int32_t FOLD_VALUE_int8_t
+#define FOLD_VALUE_int64_t FOLD_VALUE_int8_t
+#define FOLD_NEAREST_int8_t(name, x) fold_integer_nearest(fold_format_##name(), x)
+#define FOLD_NEAREST_int32_t FOLD_NEAREST_int8_t
+#define FOLD_NEAREST_int64_t FOLD_NEAREST_int8_t
 #define FOLD_NEAREST_uint16_t(name, x) fold_narrow(fold_format_##name(), x)
 #define FOLD_NEAREST_uint8_t FOLD_NEAREST_uint16_t
 #define FOLD_NEAREST_float(name, x) fold_f32_bits((float)(x))
 #define FOLD_NEAREST_double(name, x) fold_f64_bits(x)
 
-/* The value of a pattern: exact, for each dtype is a subset of f64. */
+/* The value of a pattern: exact, for each dtype is a subset of f64, but i64, whose value is the nearest f64. */
 static inline FOLD_HD double fold_bits_to_double(enum fold_dtype dtype, uint64_t bits) {
   switch (dtype) {
 #define FOLD_DTYPE(TAG, name, element, ...) FOLD_CASE(TAG, FOLD_VALUE_##element(name, bits))
@@ -198,12 +225,19 @@ enum fold_class { FOLD_ZERO, FOLD_SUBNORMAL, FOLD_NORMAL, FOLD_INFINITE, FOLD_NA
 static inline FOLD_HD enum fold_class fold_bits_class(enum fold_dtype dtype, uint64_t bits) {
   struct fold_format f = fold_format_of(dtype);
   const uint64_t magnitude = bits & ~f.sign;
+  if (f.integer) return bits ? FOLD_NORMAL : FOLD_ZERO;
   if (magnitude >= f.beyond) return f.infinities && magnitude == f.beyond ? FOLD_INFINITE : FOLD_NAN;
   if (magnitude > f.fraction) return FOLD_NORMAL;
   return magnitude ? FOLD_SUBNORMAL : FOLD_ZERO;
 }
 static inline FOLD_HD bool fold_bits_negative(enum fold_dtype dtype, uint64_t bits) {
   return (bits & fold_format_of(dtype).sign) != 0;
+}
+/* The last number on a side, which is infinity where there is one: what max or min begins with. */
+static inline FOLD_HD uint64_t fold_bits_end(enum fold_dtype dtype, bool negative) {
+  const struct fold_format f = fold_format_of(dtype);
+  if (f.integer) return negative ? f.sign : f.sign - 1;
+  return (f.infinities ? f.beyond : f.beyond - 1) | (negative ? f.sign : 0);
 }
 /* Equal by bits, or both NaN: -0 is not +0, and the payload and sign of a NaN do not count. */
 static inline FOLD_HD bool fold_bits_same(enum fold_dtype dtype, uint64_t a, uint64_t b) {
@@ -227,7 +261,10 @@ double fold_ulp(enum fold_dtype dtype, double value);
 /* How many decimal digits tell the numbers of dtype's accumulator apart, and so dtype's own. */
 int fold_bits_digits(enum fold_dtype dtype);
 
-/* "0x3f800000 (0x1p+0, 1)": the pattern at the format's width, the value in hex and in decimal. */
+/* "1", "-0.5": the value in decimal, with enough digits to tell it from others; an integer in full. */
+void fold_bits_decimal(enum fold_dtype dtype, uint64_t bits, char text[40]);
+
+/* "0x3f800000 (0x1p+0, 1)", of an integer "0x00000001 (1)": the pattern at the format's width, the value in hex and in decimal. */
 const char *fold_bits_print(enum fold_dtype dtype, uint64_t bits, char text[80]);
 /* "0x3f800000 (1)" */
 const char *fold_bits_print_short(enum fold_dtype dtype, uint64_t bits, char text[48]);

@@ -20,11 +20,15 @@ extern "C" {
 #define FOLD_HD
 #endif
 
-/* The element types, a row of dtype.def each. */
+/* The element types, a row of dtype.def each: FOLD_FLOATS of them are floats, and come first. */
 enum fold_dtype {
 #define FOLD_DTYPE(TAG, ...) FOLD_##TAG,
 #include "base/dtype.def"
-  FOLD_DTYPES
+  FOLD_DTYPES,
+  FOLD_FLOATS = 0
+#define FOLD_DTYPE(...) +1
+#define FOLD_INTEGER(...)
+#include "base/dtype.def"
 };
 
 /* A mask of the dtypes that have kernels on every engine; the others have them only on the host. */
@@ -37,7 +41,11 @@ enum {
 #include "base/dtype.def"
 };
 
-/* The operations. Identities: +0, 1, -infinity, +infinity. */
+/* A mask of the dtypes that are integers. */
+enum { FOLD_ALL_INTEGERS = (1 << FOLD_DTYPES) - (1 << FOLD_FLOATS) };
+static inline FOLD_HD bool fold_dtype_is_integer(enum fold_dtype dtype) { return dtype >= FOLD_FLOATS; }
+
+/* The operations. Identities: +0, 1, -infinity, +infinity; of integers the least and the greatest. */
 enum fold_op { FOLD_SUM, FOLD_PROD, FOLD_MAX, FOLD_MIN, FOLD_OPS };
 
 /* Where a subject runs: in this process on the host or on one GPU; or on the ranks of a world, host processes that talk by

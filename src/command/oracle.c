@@ -58,7 +58,8 @@ static const struct argp argp = {
         "  foldproof oracle x.npy\n"
         "  foldproof oracle x.npy --problem max\n"
         "  foldproof oracle x.npy --rows --json\v"
-        "Arrays are little-endian f2, f4, f8, u2 (read as bf16), or u1 (e4m3 or e5m2, as the file's name says: "
+        "Arrays are little-endian f2, f4, f8, i1, i4, i8, u2 (read as bf16), or u1 (e4m3 or e5m2, as the file's name "
+        "says: "
         "x_e4m3.npy), in C order, with one or two dimensions. The keys of JSON are n, dtype, op, exact (all decimal "
         "digits; null for a product that is too long: then enclosure has a lower and an upper limit), rounded (the "
         "bits in each dtype), abs_sum (of the finite terms), condition (of a sum; null where it is not finite) and, "
@@ -118,6 +119,7 @@ static void print_json(const char *op, const struct fold_truth *truth, const str
   if (a->low) json_object_set_new(object, "enclosure", json_pack("[ss]", a->low, a->high));
   for (int d = 0; d < FOLD_DTYPES; d++) {
     char bits[24];
+    if (!fold_truth_reaches(truth, (enum fold_dtype)d)) continue;
     snprintf(bits, sizeof bits, "0x%0*llx", fold_format_of((enum fold_dtype)d).bits / 4,
              (unsigned long long)truth->rounded[d]);
     json_object_set_new(rounded, fold_dtype_name((enum fold_dtype)d), json_string(bits));
@@ -139,6 +141,10 @@ static void print_digits(const char *name, const char *digits) {
     printf("%-10s %s\n", name, digits);
 }
 
+static bool has_wrapped(const struct fold_truth *truth, enum fold_dtype to) {
+  return fold_dtype_is_integer(to) && !fold_truth_is_within(truth, fold_format_of(to).bits);
+}
+
 static void print_text(const char *op, const struct fold_truth *truth, const struct answer *a, const bool *agree) {
   char text[80];
   printf("n          %zu\ndtype      %s\nop         %s\n", truth->n, fold_dtype_name(truth->dtype), op);
@@ -147,8 +153,10 @@ static void print_text(const char *op, const struct fold_truth *truth, const str
   else
     printf("exact      between %s\n           and     %s\n", a->low, a->high);
   for (int d = 0; d < FOLD_DTYPES; d++)
-    printf("in %-7s %s\n", fold_dtype_name((enum fold_dtype)d),
-           fold_bits_print((enum fold_dtype)d, truth->rounded[d], text));
+    if (fold_truth_reaches(truth, (enum fold_dtype)d))
+      printf("in %-7s %s%s\n", fold_dtype_name((enum fold_dtype)d),
+             fold_bits_print((enum fold_dtype)d, truth->rounded[d], text),
+             has_wrapped(truth, (enum fold_dtype)d) ? " wrapped" : "");
   print_digits("abs_sum", a->abs_sum);
   if (truth->op == FOLD_SUM) printf("condition  %.6g\n", truth->condition);
   if (agree) printf("check      MPFR %s\n", *agree ? "agrees" : "DIFFERS");

@@ -36,7 +36,7 @@ void fold_judge_check_values(struct fold_judge *j, const json_t *record, enum fo
     uint64_t pattern;
     char text[40];
     if (!fold_record_read_bits(bits, dtype, &pattern)) continue;
-    snprintf(text, sizeof text, "%.*g", fold_bits_digits(dtype), fold_bits_to_double(dtype, pattern));
+    fold_bits_decimal(dtype, pattern, text);
     if (said == NULL || (strcmp(said, text) != 0 && fold_bits_class(dtype, pattern) != FOLD_NAN)) {
       fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS", "result %zu is %s, which is %s, and not %.40s",
                      i, bits, text, said ? said : "nothing");

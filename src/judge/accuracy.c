@@ -140,6 +140,8 @@ void fold_weighing_free(struct fold_weighing *w) {
 bool fold_weigh(struct fold_weighing *w, struct fold_finding *finding, fold_status *status) {
   struct fold_outcomes may;
   w->ulps = w->backward = w->fraction = NAN;
+  *status = fold_ok();
+  if (fold_dtype_is_integer(w->how.result)) return fold_weigh_integer(w, finding);
   *status = fold_bound_outcomes(w->how, w->truth, w->height, w->running, w->bound, &may);
   if (status->code != FOLD_OK) return true;
   if (!judge_class(w, &may, finding)) return false;
@@ -162,6 +164,7 @@ fold_status fold_evidence_height(const struct fold_evidence *e, uint64_t *height
 static const struct fold_order *product_order(const struct fold_evidence *e) {
   const struct fold_case *c = e->truths->c;
   const bool usual = fold_subject_accumulator(e->subject, c->dtype) == fold_accumulator_of(c->dtype);
+  if (fold_dtype_is_integer(c->dtype)) return NULL;
   if (!e->subject->order || c->problem->op != FOLD_PROD || e->subject->method != FOLD_PLAIN || !usual) return NULL;
   return fold_order_find(e->subject->order);
 }
@@ -243,6 +246,7 @@ static struct fold_weight weight_of_extreme(const struct fold_evidence *e, size_
 static bool weigh_own(const struct fold_evidence *e, struct fold_weighing *w, struct fold_finding *finding, size_t row,
                       uint64_t got, fold_status *status) {
   w->how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
+  w->wraps = e->subject->wraps;
   w->order = product_order(e);
   w->tree = e->subject->order ? fold_order_find(e->subject->order) : NULL;
   *status = fold_evidence_height(e, &w->height);
@@ -334,6 +338,7 @@ void fold_judge_bounded(const struct fold_evidence *e, struct fold_finding *find
   struct fold_weighing w;
   fold_weighing_init(&w);
   w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
+  w.wraps = e->subject->wraps;
   w.order = product_order(e);
   w.tree = e->subject->order ? fold_order_find(e->subject->order) : NULL;
   judge_rows(e, &w, finding->rows > 0 ? fold_evidence_height(e, &w.height) : fold_ok(), finding);
@@ -345,6 +350,7 @@ void fold_judge_compensated(const struct fold_evidence *e, struct fold_finding *
   struct fold_weighing w;
   fold_weighing_init(&w);
   w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
+  w.wraps = e->subject->wraps;
   if (w.how.method != FOLD_NEUMAIER) w.how.method = FOLD_KAHAN;
   judge_rows(e, &w, fold_ok(), finding);
   fold_weighing_free(&w);
@@ -360,6 +366,7 @@ void fold_judge_accurate_as(const struct fold_evidence *e, struct fold_finding *
   }
   fold_weighing_init(&w);
   w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
+  w.wraps = e->subject->wraps;
   w.how.method = FOLD_PLAIN;
   w.tree = order;
   judge_rows(e, &w, finding->rows > 0 ? fold_truths_height(e->truths, order, &w.height) : fold_ok(), finding);
@@ -434,9 +441,22 @@ void fold_judge_ulps(const struct fold_evidence *e, struct fold_finding *finding
   close_rows(finding, none, fold_ok());
 }
 
+static void judge_integers(const struct fold_evidence *e, struct fold_finding *finding) {
+  struct fold_weighing w;
+  fold_weighing_init(&w);
+  w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
+  w.wraps = e->subject->wraps;
+  judge_rows(e, &w, fold_ok(), finding);
+  fold_weighing_free(&w);
+}
+
 static void judge_rounding(const struct fold_evidence *e, struct fold_finding *finding, bool nearest) {
   const struct fold_arithmetic how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
   const enum fold_dtype dtype = how.result;
+  if (fold_dtype_is_integer(dtype)) {
+    judge_integers(e, finding);
+    return;
+  }
   const size_t n = count_judged(e, finding);
   for (size_t i = 0; i < n; i++) {
     const size_t row = fold_sample_result(&e->truths->judged, i);

@@ -96,6 +96,7 @@ void fold_results_unify(enum fold_dtype dtype, void *results, size_t rows) {
   /* In a format without infinities the pattern after the largest number is NaN already. */
   uint64_t nan = f.nan, infinity = f.infinities ? f.beyond : f.beyond - 1;
   unsigned char *at = results;
+  if (f.integer) return;
   switch (f.bits) {
     case 8: UNIFY(uint8_t) return;
     case 16: UNIFY(uint16_t) return;

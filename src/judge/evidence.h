@@ -78,6 +78,7 @@ struct fold_weighed {
   struct fold_arithmetic how;
   const struct fold_order *order;
   uint64_t height, got, want;
+  bool wraps;
   double ulps, backward, fraction;
 };
 
@@ -157,6 +158,8 @@ struct fold_weighing {
   const struct fold_order *order;             /* of a product whose order is known; else NULL */
   const struct fold_running_product *running; /* what that order gives; else NULL */
   size_t row;                                 /* its number, for the finding */
+  bool wraps;                                 /* an integer that leaves the range may wrap, as the subject says */
+  bool explained; /* a wrong integer's value shows how it came about, and the finding says so */
   uint64_t got;
   /* The outcome, for a finite result: */
   mpfr_t error, bound;
@@ -172,6 +175,8 @@ bool fold_weigh(struct fold_weighing *weighing, struct fold_finding *finding, fo
  * exact sum proves it. */
 void fold_find_missing(const struct fold_evidence *evidence, const struct fold_weighing *weighing,
                        struct fold_finding *finding);
+/* The same for a result that is an integer, exactly right or wrong. Above 0 the error is no fraction of a bound. */
+bool fold_weigh_integer(struct fold_weighing *weighing, struct fold_finding *finding);
 
 /* The same result of the same row among those that were weighed by the same bound; NULL. Keeps one that is allowed. */
 const struct fold_weighed *fold_truths_find_weighed(const struct fold_truths *truths, const struct fold_weighing *w);

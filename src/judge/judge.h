@@ -195,6 +195,8 @@ enum fold_dtype fold_trial_result_dtype(const struct fold_trial *trial);
 /* A judge's own run of the trial's subject, in the case's rig or in another. It enters trial->log. */
 fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
                            void *got);
+#define FOLD_NO_INTEGER_TREE "integers have the same result in every order: no tree can be seen"
+
 /* A term that changes the sum which it gets into: `term`, which is NaN or infinite, or in its place, where the subject takes
  * finite terms alone, a number with its sign whose square does not overflow. */
 uint64_t fold_trial_poke(const struct fold_trial *trial, double term);

@@ -35,6 +35,12 @@ struct search {
   size_t fits; /* explanations that fit, or nearly so; 2: several */
 };
 
+/* Exact. */
+static __float128 number(enum fold_dtype dtype, uint64_t bits) {
+  if (fold_dtype_is_integer(dtype)) return fold_integer_value(fold_format_of(dtype), bits);
+  return fold_bits_to_double(dtype, bits);
+}
+
 static double term_at(const struct search *s, size_t i) { return (double)(s->before[i + 1] - s->before[i]); }
 
 static bool open_search(struct search *s, const struct fold_terms *terms) {
@@ -53,7 +59,7 @@ static void keep_terms(struct search *s, const struct fold_terms *line) {
   for (size_t t = 0; t < line->n; t++) {
     __float128 term = 1;
     for (unsigned f = 0; f < line->factors; f++)
-      term *= fold_bits_to_double(line->dtype, fold_bits_load(line->dtype, line->factor[f], t));
+      term *= number(line->dtype, fold_bits_load(line->dtype, line->factor[f], t));
     if (term == 0) continue;
     s->place[s->kept++] = t;
     s->before[s->kept] = s->before[s->kept - 1] + term;
@@ -196,6 +202,7 @@ void fold_find_missing(const struct fold_evidence *e, const struct fold_weighing
   const enum fold_dtype dtype = w->how.result;
   const bool finite = fold_bits_class(dtype, w->got) < FOLD_INFINITE &&
                       fold_bits_class(dtype, truth->rounded[dtype]) < FOLD_INFINITE && truth->finite_terms;
+  if (w->explained) return; /* it wrapped, or a float lost units */
   if (truth->op != FOLD_SUM || !finite || truth->n > MOST_TERMS || e->truths->in[0] == NULL) return;
   struct fold_call call;
   if (fold_truths_call(e->truths, &call).code != FOLD_OK) return;
@@ -206,9 +213,10 @@ void fold_find_missing(const struct fold_evidence *e, const struct fold_weighing
   if (fold_terms_line(&terms, &line, &room).code != FOLD_OK) return;
   if (open_search(&s, &line)) {
     keep_terms(&s, &line);
-    s.lacks = (double)(s.before[s.kept] - fold_bits_to_double(dtype, w->got));
+    s.lacks = (double)(s.before[s.kept] - number(dtype, w->got));
     s.near = NEARLY * fmax(s.tolerance, truth->lowest == FOLD_NO_BIT ? 0 : ldexp(1, (int)truth->lowest));
-    if (fabs(s.lacks) > NO_ROUNDING * s.tolerance) explain(&s, finding);
+    const bool is_exact = !fold_dtype_is_integer(dtype) || fabs(s.lacks) < 0x1p53;
+    if (fabs(s.lacks) > NO_ROUNDING * s.tolerance && is_exact) explain(&s, finding);
     free(s.place);
     free(s.before);
   }

@@ -13,6 +13,7 @@
 
 void fold_trial_take_sides(struct fold_trial *trial, size_t n, const struct fold_order_side *a,
                            const struct fold_order_side *b) {
+  if (fold_dtype_is_integer(trial->c->dtype)) return; /* their trees do not show */
   trial->sides = (struct fold_order_sides){.n = n, .side = {*a, *b}};
 }
 

@@ -73,6 +73,14 @@ static fold_status check_dtypes(const struct fold_subject *s) {
     if (!(s->dtypes >> d & 1)) continue;
     if (!fold_format_holds(fold_format_of(wide), fold_format_of(terms)))
       WRONG("its accumulator %s does not hold terms of %s", fold_dtype_name(wide), fold_dtype_name(terms));
+    const enum fold_dtype result = fold_subject_result(s, terms);
+    if (fold_dtype_is_integer(result) && !fold_dtype_is_integer(terms))
+      WRONG("its results are integers, %s, of terms of %s", fold_dtype_name(result), fold_dtype_name(terms));
+    if (fold_dtype_is_integer(terms) && s->ops >> FOLD_ASUM & 1)
+      WRONG("it takes asum of %s, whose least number has no magnitude", fold_dtype_name(terms));
+    if (fold_dtype_is_integer(wide) && !fold_dtype_is_integer(result))
+      WRONG("its accumulator %s is of integers, and its result %s is not", fold_dtype_name(wide),
+            fold_dtype_name(result));
   }
   return fold_ok();
 }

@@ -133,12 +133,11 @@ void fold_judge_length_invariant(struct fold_trial *trial, struct fold_finding *
  * whose product is -0. */
 static uint64_t identity(const struct fold_case *c, unsigned k) {
   const struct fold_format f = fold_format_of(c->dtype);
-  const uint64_t most = f.infinities ? f.beyond : f.beyond - 1;
   switch (c->problem->op) {
-    case FOLD_SUM: return k == 0 ? f.sign : 0;
+    case FOLD_SUM: return k == 0 && !f.integer ? f.sign : 0;
     case FOLD_PROD: return fold_bits_from_double(c->dtype, 1);
-    case FOLD_MAX: return most | f.sign;
-    case FOLD_MIN: return most;
+    case FOLD_MAX: return fold_bits_end(c->dtype, true);
+    case FOLD_MIN: return fold_bits_end(c->dtype, false);
     case FOLD_OPS: break;
   }
   return f.nan;
@@ -167,6 +166,7 @@ static bool judge_padded(struct fold_trial *trial, size_t more, fold_beyond *wit
 /* If no result is -0, +0 must change nothing either. */
 static bool has_negative_zero(const struct fold_trial *trial) {
   const enum fold_dtype dtype = fold_trial_result_dtype(trial);
+  if (fold_dtype_is_integer(dtype)) return false;
   for (size_t r = 0; r < fold_case_results(trial->c); r++)
     if (fold_bits_load(dtype, trial->got, r) == fold_format_of(dtype).sign) return true;
   return false;

@@ -49,6 +49,10 @@ void fold_judge_tree(struct fold_trial *trial, struct fold_finding *finding) {
     fold_find_skipped(finding, "it declares no order");
     return;
   }
+  if (fold_dtype_is_integer(c->dtype)) {
+    fold_find_skipped(finding, FOLD_NO_INTEGER_TREE);
+    return;
+  }
   fold_status status =
       c->cols ? fold_reveal_subject(trial->subject, &asked, &revealed) : fold_error(FOLD_UNSUPPORTED, FOLD_NO_TERMS);
   finding->comparisons = revealed.proofs + revealed.probes;

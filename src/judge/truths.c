@@ -87,8 +87,8 @@ static struct fold_weighed *weighed_of(const struct fold_truths *truths, size_t 
 const struct fold_weighed *fold_truths_find_weighed(const struct fold_truths *truths, const struct fold_weighing *w) {
   const struct fold_weighed *at = weighed_of(truths, w->row);
   for (size_t i = 0; at && i < truths->n_weighed; i++)
-    if (at[i].known && at[i].got == w->got && at[i].height == w->height && at[i].order == w->order &&
-        fold_arithmetic_same(at[i].how, w->how))
+    if (at[i].known && at[i].got == w->got && at[i].height == w->height && at[i].wraps == w->wraps &&
+        at[i].order == w->order && fold_arithmetic_same(at[i].how, w->how))
       return &at[i]; /* unseen: 0 */
   return NULL;
 }
@@ -107,6 +107,7 @@ void fold_truths_keep_weighed(struct fold_truths *truths, const struct fold_weig
                                 .order = w->order,
                                 .height = w->height,
                                 .got = w->got,
+                                .wraps = w->wraps,
                                 .want = w->truth->rounded[w->how.result],
                                 .ulps = w->ulps,
                                 .backward = w->backward,
@@ -169,7 +170,8 @@ fold_status fold_truths_telling(struct fold_truths *truths, const struct fold_su
   const enum fold_dtype usual = fold_accumulator_of(c->dtype);
   struct fold_arithmetic how = fold_subject_arithmetic(subject, c->dtype);
   /* Trees in a wider accumulator take long: dtype.def's accumulator answers for these. */
-  if (fold_format_holds(fold_format_of(how.accumulator), fold_format_of(usual))) how.accumulator = usual;
+  const bool like = fold_dtype_is_integer(usual) == fold_dtype_is_integer(how.accumulator);
+  if (like && fold_format_holds(fold_format_of(how.accumulator), fold_format_of(usual))) how.accumulator = usual;
   enum fold_telling *known = &truths->telling[how.accumulator][how.result];
   const struct fold_call call = fold_case_call(c, truths->in, NULL);
   if (*known == FOLD_TELLING_UNKNOWN && truths->in[0]) FOLD_TRY(fold_panel_ask(&call, how, known));

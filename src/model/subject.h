@@ -67,6 +67,7 @@ struct fold_subject {
   size_t longest;  /* cases whose rows have more terms are not judged, for their runs would take too long; 0: all are */
   bool strides;    /* it takes inputs that are not contiguous (struct fold_call) */
   bool finite;     /* it takes finite terms only */
+  bool wraps;      /* a sum or product of integers that leaves the range wraps, modulo 2^bits */
   bool skips_nan;  /* NaN is to it as no term, which no oracle knows: it gets none */
   bool any_thread; /* its calls may come from any thread of the process */
   bool unknown;    /* problem "rows" of a guest: an unknown function of each row; it is run on the cases of sums */

@@ -185,7 +185,7 @@ static void set_results(json_t *line, const struct fold_judgement *j) {
   for (size_t r = 0; r < n; r++) {
     uint64_t bits = fold_bits_load(dtype, j->got, r);
     char text[40];
-    snprintf(text, sizeof text, "%.*g", fold_bits_digits(dtype), fold_bits_to_double(dtype, bits));
+    fold_bits_decimal(dtype, bits, text);
     json_array_append_new(results, bits_of(dtype, bits));
     json_array_append_new(values, json_string(text));
   }

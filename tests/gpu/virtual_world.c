@@ -150,7 +150,7 @@ void virtual_close(struct virtual_world *w) {
     free(w->got[r]);
   }
   for (int type = 0; type <= FOLD_DTYPES; type++) free(w->terms[type]);
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < FOLD_FLOATS; d++)
     for (int o = 0; o < FOLD_OPS; o++) free(w->want[d][o]);
   free(w->sums);
   free(w->joined);
