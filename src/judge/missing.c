@@ -43,14 +43,11 @@ static __float128 number(enum fold_dtype dtype, uint64_t bits) {
 
 static double term_at(const struct search *s, size_t i) { return (double)(s->before[i + 1] - s->before[i]); }
 
-static bool open_search(struct search *s, const struct fold_terms *terms) {
+static fold_status open_search(struct search *s, const struct fold_terms *terms) {
   s->n = terms->n;
   s->place = malloc((terms->n + 1) * sizeof *s->place);
   s->before = malloc((terms->n + 1) * sizeof *s->before);
-  if (s->place && s->before) return true;
-  free(s->place);
-  free(s->before);
-  return false;
+  return s->place && s->before ? fold_ok() : fold_no_memory("to look for missing terms among %zu", terms->n);
 }
 
 /* Keeps the terms that are not 0; `line`: the terms side by side. */
@@ -197,6 +194,30 @@ static void explain(struct search *s, struct fold_finding *finding) {
   }
 }
 
+static fold_status search_terms(const struct fold_evidence *e, const struct fold_weighing *w,
+                                struct fold_finding *finding) {
+  const struct fold_truth *truth = w->truth;
+  struct fold_call call;
+  struct fold_terms line;
+  void *room;
+  FOLD_TRY(fold_truths_call(e->truths, &call));
+  const struct fold_terms terms = fold_call_terms(&call, w->row);
+  struct search s = {.index = terms.index, .tolerance = mpfr_get_d(w->bound, MPFR_RNDU)};
+  FOLD_TRY(fold_terms_line(&terms, &line, &room));
+  const fold_status status = open_search(&s, &line);
+  if (status.code == FOLD_OK) {
+    keep_terms(&s, &line);
+    s.lacks = (double)(s.before[s.kept] - number(w->how.result, w->got));
+    s.near = NEARLY * fmax(s.tolerance, truth->lowest == FOLD_NO_BIT ? 0 : ldexp(1, (int)truth->lowest));
+    const bool is_exact = !fold_dtype_is_integer(w->how.result) || fabs(s.lacks) < 0x1p53;
+    if (fabs(s.lacks) > NO_ROUNDING * s.tolerance && is_exact) explain(&s, finding);
+  }
+  free(s.place);
+  free(s.before);
+  free(room);
+  return status;
+}
+
 void fold_find_missing(const struct fold_evidence *e, const struct fold_weighing *w, struct fold_finding *finding) {
   const struct fold_truth *truth = w->truth;
   const enum fold_dtype dtype = w->how.result;
@@ -204,21 +225,6 @@ void fold_find_missing(const struct fold_evidence *e, const struct fold_weighing
                       fold_bits_class(dtype, truth->rounded[dtype]) < FOLD_INFINITE && truth->finite_terms;
   if (w->explained) return; /* it wrapped, or a float lost units */
   if (truth->op != FOLD_SUM || !finite || truth->n > MOST_TERMS || e->truths->in[0] == NULL) return;
-  struct fold_call call;
-  if (fold_truths_call(e->truths, &call).code != FOLD_OK) return;
-  const struct fold_terms terms = fold_call_terms(&call, w->row);
-  struct search s = {.index = terms.index, .tolerance = mpfr_get_d(w->bound, MPFR_RNDU)};
-  struct fold_terms line;
-  void *room;
-  if (fold_terms_line(&terms, &line, &room).code != FOLD_OK) return;
-  if (open_search(&s, &line)) {
-    keep_terms(&s, &line);
-    s.lacks = (double)(s.before[s.kept] - number(dtype, w->got));
-    s.near = NEARLY * fmax(s.tolerance, truth->lowest == FOLD_NO_BIT ? 0 : ldexp(1, (int)truth->lowest));
-    const bool is_exact = !fold_dtype_is_integer(dtype) || fabs(s.lacks) < 0x1p53;
-    if (fabs(s.lacks) > NO_ROUNDING * s.tolerance && is_exact) explain(&s, finding);
-    free(s.place);
-    free(s.before);
-  }
-  free(room);
+  const fold_status status = search_terms(e, w, finding);
+  if (status.code != FOLD_OK) fold_find_failed(finding, status);
 }
