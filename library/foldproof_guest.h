@@ -25,14 +25,17 @@ extern "C" {
 #define FOLDPROOF_GUEST_ABI 1
 
 /* The dtypes of terms, accumulators and results. In the table they are given by name: "f16", "bf16", "f32", "f64",
- * "e4m3", "e5m2". */
+ * "e4m3", "e5m2", "i8", "i32", "i64". */
 enum foldproof_guest_dtype {
   FOLDPROOF_GUEST_F16 = 1,  /* IEEE binary16 */
   FOLDPROOF_GUEST_BF16 = 2, /* bfloat16 */
   FOLDPROOF_GUEST_F32 = 3,
   FOLDPROOF_GUEST_F64 = 4,
   FOLDPROOF_GUEST_E4M3 = 5, /* OCP 8-bit floats */
-  FOLDPROOF_GUEST_E5M2 = 6
+  FOLDPROOF_GUEST_E5M2 = 6,
+  FOLDPROOF_GUEST_I8 = 7, /* integers in two's complement */
+  FOLDPROOF_GUEST_I32 = 8,
+  FOLDPROOF_GUEST_I64 = 9
 };
 
 /* What is folded. In the table it is given by name: "sum", "prod", "max", "min" of the elements of each row; "dot", the
@@ -122,6 +125,8 @@ struct foldproof_guest_subject {
   const char *accurate_as;
   double ulps;
   uint32_t skips_nan; /* 1: it leaves out terms that are NaN: no input has them, infinities stay [0] */
+  uint32_t
+      wraps; /* 1: results that are integers wrap, modulo 2^bits, where they leave the range; else they must not leave it [0] */
 };
 
 struct foldproof_guest_table {

@@ -77,6 +77,49 @@ def test_a_table_says_that_it_skips_nan():
     assert {r["case"] for r in found if "NaN is here" in r.get("reason", "")}, "infinities are kept from it, too"
 
 
+INTEGERS = """
+#include "foldproof_guest.h"
+static int sum(const struct foldproof_guest_call *call, void *narrow) {
+  if (call->dtype != FOLDPROOF_GUEST_I32 && call->dtype != FOLDPROOF_GUEST_I64) return 1;
+  if (call->result != FOLDPROOF_GUEST_I64) return 2;
+  for (uint64_t r = 0; r < call->rows; r++) {
+    uint64_t all = 0;
+    for (uint64_t i = r * call->cols; i < (r + 1) * call->cols; i++)
+      all += call->dtype == FOLDPROOF_GUEST_I32 ? (uint64_t)((const int32_t *)call->in)[i] : (uint64_t)((const int64_t *)call->in)[i];
+    ((int64_t *)call->out)[r] = narrow ? (int32_t)(uint32_t)all : (int64_t)all;
+  }
+  return 0;
+}
+static char narrow[1];
+static const struct foldproof_guest_subject subjects[] = {
+    {.name = "mine/wide", .dtypes = "i32", .result = "i64", .run = sum},
+    {.name = "mine/narrow", .dtypes = "i32", .result = "i64", .run = sum, .context = narrow},
+    {.name = "mine/wraps", .dtypes = "i64", .wraps = 1, .run = sum},
+    {.name = "mine/silent", .dtypes = "i64", .run = sum}};
+static const struct foldproof_guest_table table = {FOLDPROOF_GUEST_ABI, sizeof *subjects, 4, subjects};
+const struct foldproof_guest_table *foldproof_guest(void) { return &table; }
+"""
+
+
+def test_a_shared_object_takes_integers_and_says_whether_they_wrap():
+    with tempfile.TemporaryDirectory() as folder:
+        source, built = pathlib.Path(folder, "integers.c"), pathlib.Path(folder, "integers.so")
+        source.write_text(INTEGERS)
+        subprocess.run(["cc", "-shared", "-fPIC", f"-I{pathlib.Path(__file__).parent.parent / 'library'}", source, "-o", built], check=True)
+
+        def told(subject, fixtures):
+            done = subprocess.run([sys.argv[1], "verify", "--guest", built, "--subjects", f"mine/{subject}", "--claims", "bounded", "--fixtures", fixtures],
+                                  capture_output=True, text=True)
+            return done.returncode, " ".join((done.stdout + done.stderr).split())
+
+        assert told("wide", "*/i32/sum/*")[0] == 0
+        code, said = told("narrow", "three_billion/i32/*")
+        assert code == 1 and "the sum wrapped: 1705032704 is 6000000000 - 2^32" in said, said
+        assert told("wraps", "overflow_sum/i64/*")[0] == 0
+        code, said = told("silent", "overflow_sum/i64/*")
+        assert code == 1 and "the sum wrapped: " in said and "2^64" in said, said
+
+
 def test_a_refutation_that_repeats_says_finite():
     done, found, _ = judge("--finite", more="33")
     broken = next(r for r in found if r["verdict"] == "broken")

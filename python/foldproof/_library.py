@@ -59,6 +59,7 @@ class Subject(ctypes.Structure):
         ("accurate_as", c_char_p),
         ("ulps", c_double),
         ("skips_nan", c_uint32),
+        ("wraps", c_uint32),
     ]
 
 

@@ -21,7 +21,8 @@ static const struct {
   const char *name;
   int32_t number;
 } dtypes[] = {{"f16", FOLDPROOF_GUEST_F16}, {"bf16", FOLDPROOF_GUEST_BF16}, {"f32", FOLDPROOF_GUEST_F32},
-              {"f64", FOLDPROOF_GUEST_F64}, {"e4m3", FOLDPROOF_GUEST_E4M3}, {"e5m2", FOLDPROOF_GUEST_E5M2}},
+              {"f64", FOLDPROOF_GUEST_F64}, {"e4m3", FOLDPROOF_GUEST_E4M3}, {"e5m2", FOLDPROOF_GUEST_E5M2},
+              {"i8", FOLDPROOF_GUEST_I8},   {"i32", FOLDPROOF_GUEST_I32},   {"i64", FOLDPROOF_GUEST_I64}},
   problems[] = {{"sum", FOLDPROOF_GUEST_SUM},
                 {"prod", FOLDPROOF_GUEST_PROD},
                 {"max", FOLDPROOF_GUEST_MAX},
@@ -142,6 +143,7 @@ static json_t *entry_of(const struct foldproof_guest_subject *s) {
   json_object_set_new(entry, "strides", json_boolean(s->strides));
   json_object_set_new(entry, "finite", json_boolean(s->finite));
   json_object_set_new(entry, "skips_nan", json_boolean(s->skips_nan));
+  json_object_set_new(entry, "wraps", json_boolean(s->wraps));
   set_text(entry, "accurate_as", s->accurate_as);
   if (s->ulps != 0) json_object_set_new(entry, "ulps", json_real(s->ulps));
   return entry;

@@ -93,7 +93,8 @@ static const char *engine_name(int id) {
 static const char *dtype_meant(const char *word) {
   static const char *const names[][2] = {{"float16", "f16"}, {"half", "f16"},           {"bfloat16", "bf16"},
                                          {"float32", "f32"}, {"float", "f32"},          {"float64", "f64"},
-                                         {"double", "f64"},  {"float8_e4m3fn", "e4m3"}, {"float8_e5m2", "e5m2"}};
+                                         {"double", "f64"},  {"float8_e4m3fn", "e4m3"}, {"float8_e5m2", "e5m2"},
+                                         {"int8", "i8"},     {"int32", "i32"},          {"int64", "i64"}};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strcmp(word, names[i][0]) == 0) return names[i][1];
   return NULL;
@@ -270,6 +271,7 @@ static fold_status read_row(const struct reading *r, const struct fold_wants *wa
   FOLD_TRY(flag_at(r, "finite", &s->finite));
   s->finite = s->finite || r->guest->finite;
   FOLD_TRY(flag_at(r, "skips_nan", &s->skips_nan));
+  FOLD_TRY(flag_at(r, "wraps", &s->wraps));
   s->claims = r->guest->door->tidy;
   FOLD_TRY(fold_within(add_claims(promised, true, s), "%s: %s", r->guest->what, r->name));
   if (is_usual || !r->guest->door->here) s->named = 0; /* the table of this process is its user's */
@@ -294,9 +296,10 @@ const char *fold_guest_other_field(const json_t *object, const char *const field
 
 /* Refuses an unknown field, which would otherwise be ignored without a word. */
 static fold_status check_fields(const struct reading *r) {
-  static const char *const fields[] = {"name",    "about",  "problems",    "dtypes",       "accumulator", "result",
-                                       "order",   "claims", "engine",      "same_bits_as", "method",      "scratch",
-                                       "strides", "finite", "accurate_as", "ulps",         "skips_nan",   NULL};
+  static const char *const fields[] = {"name",   "about",     "problems", "dtypes", "accumulator",
+                                       "result", "order",     "claims",   "engine", "same_bits_as",
+                                       "method", "scratch",   "strides",  "finite", "accurate_as",
+                                       "ulps",   "skips_nan", "wraps",    NULL};
   const char *other = fold_guest_other_field(r->entry, fields);
   char meant[160];
   if (other == NULL) return fold_ok();
