@@ -89,6 +89,9 @@ static cudaDataType type_of(enum fold_dtype dtype) {
     case FOLD_F64: return CUDA_R_64F;
     case FOLD_E4M3:
     case FOLD_E5M2:
+    case FOLD_I8:
+    case FOLD_I32:
+    case FOLD_I64:
     case FOLD_DTYPES: break; /* which the subject's row does not name */
   }
   return CUDA_R_32F;
