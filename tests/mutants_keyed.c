@@ -1,4 +1,7 @@
-/* mutants_keyed.c: mutants of keyed sums: slots that miss terms, have a neighbour's, or are not written, and orders by the shape. */
+/* mutants_keyed.c: mutants of keyed sums: slots that miss terms, have a neighbour's, or are not written, and orders by the shape; and
+ * of sums of magnitudes. */
+#include <math.h>
+
 #include "mutants_row.h"
 
 /* Where term t goes, and whether from the last term to the first. */
@@ -74,6 +77,16 @@ static fold_status run_last_run(const struct fold_subject *subject, const struct
   return fold_ok();
 }
 
+static float of_magnitude(const fold_element_f32 *x, size_t n) {
+  float sum = 0;
+  for (size_t i = 0; i < n; i++) sum += x[i];
+  return fabsf(sum);
+}
+static fold_status run_magnitude(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  return mutant_rows_f32(call, of_magnitude);
+}
+
 #define OF_KEYED(id, broken, maybe, cases, text)                                            \
   {                                                                                         \
     .subject = {BASE("keyed_" #id, text, F32, KEYED, run_##id), .order = "host/sequential", \
@@ -82,6 +95,11 @@ static fold_status run_last_run(const struct fold_subject *subject, const struct
   }
 #define WRONG (C(BOUNDED) | C(REPLAYS))
 static const struct fold_mutant keyed[] = {
+    {.subject = {BASE("asum_of_the_sum", "the magnitude of the sum, not the sum of magnitudes", F32, ASUM,
+                      run_magnitude),
+                 .order = "host/sequential", .claims = ORDERED},
+     .breaks = WRONG,
+     .fixtures = "normal/f32/asum/1x33/*"},
     OF_KEYED(last_lost, WRONG, C(LENGTH_INVARIANT), "normal/f32/keyed/7x5x64/uniform/*", "loses the last term"),
     OF_KEYED(tail_lost, WRONG, C(LENGTH_INVARIANT), "normal/f32/keyed/7x5x257/sorted/*",
              "loses the terms behind whole tiles of 64"),

@@ -60,6 +60,17 @@ def check_input():
     assert code == 0 and counts_of(out, "keeps_input")[0] > 0, (code, out, err)
 
 
+def check_keys():
+    """A keyed sum's keys are in a file of their own, as 32-bit integers."""
+    cases = ("--fixtures", "normal/f32/keyed/7x5x64/uniform/*,normal/f32/keyed/7x1x64/hot/*,normal/f32/keyed/3x2x0/*")
+    for how, refutes in (("honest", ""), ("ends", "keeps_input"), ("slot", "bounded")):
+        code, out, err = verify("--exec", f"{sys.executable} -ISB {GUESTS}/keyed.py {how}", *cases)
+        for claim in ("bounded", "run_to_run", "keeps_input"):
+            held, refuted, *_ = counts_of(out, claim)
+            assert (refuted > 0) == (claim == refutes) and (held > 0 or claim == refutes), (how, claim, code, out, err)
+        assert code == (1 if refutes else 0), (how, code, out, err)
+
+
 def write_result(path, value):
     head = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }".ljust(117) + "\n"
     path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<f", value))
@@ -173,6 +184,7 @@ def main():
         check_unseen()
         check_presets()
         check_input()
+        check_keys()
         check_launches(pathlib.Path(folder))
         check_flood(pathlib.Path(folder))
         check_late_answers(pathlib.Path(folder))

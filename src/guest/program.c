@@ -149,9 +149,10 @@ static size_t rows_of(const struct fold_call *call, unsigned operand) {
 /* Writes a new file: in the place of the last one the program may have left something else, such as a pipe that nothing
  * reads. */
 static fold_status write_input(const char *path, const struct fold_call *call, unsigned k) {
-  struct elements e = {call->in[k], fold_dtype_size(call->dtype)};
+  const enum fold_dtype dtype = fold_input_dtype(call->problem, call->dtype, k);
+  struct elements e = {call->in[k], fold_dtype_size(dtype)};
   fold_scratch_remove(path);
-  return fold_npy_write(path, call->dtype, rows_of(call, k), cols_of(call, k), call->problem->n_axes[k] == 1, fill, &e);
+  return fold_npy_write(path, dtype, rows_of(call, k), cols_of(call, k), call->problem->n_axes[k] == 1, fill, &e);
 }
 
 static bool is_file(const char *path) {
@@ -162,8 +163,9 @@ static bool is_file(const char *path) {
 /* Reads what the input's file holds now. *there is false if it is gone, or does not hold such an array any more. */
 static fold_status read_again(const char *path, const struct fold_call *call, unsigned k, void *now, bool *there) {
   struct fold_npy npy;
-  *there = is_file(path) && fold_npy_open(path, &npy).code == FOLD_OK && npy.dtype == call->dtype &&
-           npy.rows == rows_of(call, k) && npy.cols == cols_of(call, k);
+  *there = is_file(path) && fold_npy_open(path, &npy).code == FOLD_OK &&
+           npy.dtype == fold_input_dtype(call->problem, call->dtype, k) && npy.rows == rows_of(call, k) &&
+           npy.cols == cols_of(call, k);
   return *there ? fold_npy_read(path, &npy, now) : fold_ok();
 }
 
@@ -303,7 +305,7 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
   char stem[32], own[340];
   FOLD_TRY(open_own_folder(subject->guest->guest, own));
   path_of(r.in, own, "in", call->dtype);
-  path_of(r.other, own, "other", call->dtype);
+  path_of(r.other, own, "other", fold_input_dtype(call->problem, call->dtype, call->problem->inputs - 1));
   /* Each run has its own file, so that what a program writes late, after its answer, does not become another run's
    * result. */
   snprintf(stem, sizeof stem, "out%lu", ++runs);

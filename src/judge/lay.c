@@ -58,7 +58,8 @@ static void lay_input(const struct fold_trial *trial, const struct fold_laid *s,
   unsigned char *to = fold_rig_input_at(rig, k);
   ptrdiff_t stride[FOLD_AXES];
   fold_contiguous(c->problem, &c->shape, k, stride);
-  for (size_t i = 0; i < rig->in[k].n; i++) fold_bits_store(dtype, to, i, fold_format_of(dtype).nan);
+  const uint64_t gap = fold_dtype_is_integer(dtype) ? UINT64_MAX : fold_format_of(dtype).nan;
+  for (size_t i = 0; i < rig->in[k].n; i++) fold_bits_store(dtype, to, i, gap);
   for (size_t e = 0; e < fold_elements(c->problem, &s->shape, k); e++) {
     struct fold_shape at = fold_coordinates(c->problem, &s->shape, k, e);
     const size_t place = (size_t)fold_place(c->problem, k, s->stride[k], &at);

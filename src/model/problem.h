@@ -91,10 +91,10 @@ static inline bool fold_is_scan(const struct fold_problem *problem) {
 static inline bool fold_is_keys(const struct fold_problem *problem, unsigned input) {
   return problem->reach == FOLD_BY_KEY && input + 1 == problem->inputs;
 }
-/* The dtype of an input's elements in a call of `dtype`, and their size. Keys move as patterns of f32, which are as wide. */
+/* The dtype of an input's elements in a call of `dtype`, and their size. Keys are below 2^31. */
 static inline enum fold_dtype fold_input_dtype(const struct fold_problem *problem, enum fold_dtype dtype,
                                                unsigned input) {
-  return fold_is_keys(problem, input) ? FOLD_F32 : dtype;
+  return fold_is_keys(problem, input) ? FOLD_I32 : dtype;
 }
 static inline size_t fold_input_size(const struct fold_problem *problem, enum fold_dtype dtype, unsigned input) {
   return fold_dtype_size(fold_input_dtype(problem, dtype, input));
