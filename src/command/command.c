@@ -21,7 +21,7 @@ struct subcommand {
 
 static const struct subcommand subcommands[] = {
     {"verify", "judge subjects on fixtures and print verdicts", fold_command_verify},
-    {"list", "list subjects, claims, generators, fixtures, orders", fold_command_list},
+    {"list", "list subjects, claims, problems, generators, orders, fixtures", fold_command_list},
     {"oracle", "print the exact result of an array in a .npy file", fold_command_oracle},
     {"gen", "write a generated array to a .npy file", fold_command_gen},
     {"order", "print an order's height, fingerprint and drawing", fold_command_order},

@@ -114,6 +114,7 @@ static fold_status list_problems(const struct fold_selection *selection, const s
     const struct fold_problem *problem = fold_problem((enum fold_problem_id)p);
     printf("%-16s %-14s %s\n", problem->name, problem->signature, problem->about);
   }
+  printf("signature: the axes of each input, then of the results: m rows, n columns, b batches; along k terms are combined\n");
   return fold_ok();
 }
 
