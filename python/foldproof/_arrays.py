@@ -23,7 +23,9 @@ DTYPES = {
     "f64": (_FLOAT, 64, "<f8"),
     "e4m3": (_E4M3, 8, None),
     "e5m2": (_E5M2, 8, None),
+    "i8": (_INT, 8, "|i1"),
     "i32": (_INT, 32, "<i4"),
+    "i64": (_INT, 64, "<i8"),
 }
 _NAMES = {(code, bits): name for name, (code, bits, _) in DTYPES.items()}
 _ML_DTYPES = {"bf16": "bfloat16", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}

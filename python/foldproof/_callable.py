@@ -20,7 +20,7 @@ from ._process_state import KeptResults, LateWrites, State
 from ._see import Wrong
 from ._signals import Signals
 
-_DTYPE_NUMBERS = {1: "f16", 2: "bf16", 3: "f32", 4: "f64", 5: "e4m3", 6: "e5m2"}  # foldproof_guest.h
+_DTYPE_NUMBERS = {1: "f16", 2: "bf16", 3: "f32", 4: "f64", 5: "e4m3", 6: "e5m2", 7: "i8", 8: "i32", 9: "i64"}  # foldproof_guest.h
 _FAILED = 1
 _GROUPS: Any = getattr(builtins, "BaseExceptionGroup", ())  # since Python 3.11
 _JAX_ALIGNMENT = 128  # XLA requires it, and copies arrays that are not aligned so

@@ -14,7 +14,7 @@ from . import _library, _see
 from ._problem import Form, inputs_of
 from ._replay import Code
 
-_DESCR = {"f16": "<f2", "bf16": "<u2", "f32": "<f4", "f64": "<f8"}
+_DESCR = {"f16": "<f2", "bf16": "<u2", "f32": "<f4", "f64": "<f8", "i8": "|i1", "i32": "<i4", "i64": "<i8"}
 
 
 def _on_host(x: Any) -> Any:

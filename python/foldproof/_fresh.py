@@ -197,7 +197,12 @@ def _set_row(record: Record, dtype: str, got: bytes, want: bytes) -> None:
 
 def _after_another(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Before its first run of a shape, runs on another input of it, each term times -1/2: what the callable keeps by the shape shows then.
-    Long inputs are left out."""
+    Keys, and integers beside the first input, stay. Long inputs are left out."""
+
+    def other(k: int, x: Any) -> Any:
+        whole = isinstance(x, int) or "int" in str(x.dtype)
+        return x * -0.5 if not whole else x if k else x // -2
+
     seen: set[Any] = set()
 
     @functools.wraps(fn, updated=())
@@ -205,7 +210,7 @@ def _after_another(fn: Callable[..., Any]) -> Callable[..., Any]:
         what = tuple((tuple(x.shape), x.dtype) if hasattr(x, "shape") else x for x in given)
         if what not in seen and math.prod(given[0].shape) <= _MOST_ELEMENTS:
             with contextlib.suppress(Exception):
-                fn(*(x if isinstance(x, int) or "int" in str(x.dtype) else x * -0.5 for x in given))  # keys stay
+                fn(*(other(k, x) for k, x in enumerate(given)))
         seen.add(what)
         return fn(*given)
 

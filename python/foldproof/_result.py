@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections import Counter
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Union
 
 from . import _library, _problem
 from ._replay import Code, call_of
@@ -20,9 +20,11 @@ _NOT_OF_ROWS = {"padding_invariant"}
 _FORMATS = {"f16": ("e", 5), "f32": ("f", 9), "f64": ("d", 17)}
 
 
-def _value(bits: str, dtype: str) -> Optional[float]:
+def _value(bits: str, dtype: str) -> Union[float, int, None]:
     """The number that the bits stand for; None of a dtype that Python cannot read."""
     pattern = bytes.fromhex(bits[2:])
+    if dtype.startswith("i"):
+        return int.from_bytes(pattern, "big", signed=True)
     if dtype == "bf16":
         pattern, dtype = pattern + b"\0\0", "f32"
     return struct.unpack(">" + _FORMATS[dtype][0], pattern)[0] if dtype in _FORMATS else None
@@ -31,6 +33,8 @@ def _value(bits: str, dtype: str) -> Optional[float]:
 def _number(bits: str, dtype: str) -> str:
     """The bits, with the number that they stand for."""
     value = _value(bits, dtype)
+    if isinstance(value, int):
+        return str(value)
     return bits if value is None else f"{bits} ({value:.{_FORMATS['f32' if dtype == 'bf16' else dtype][1]}g})"
 
 

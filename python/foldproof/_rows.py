@@ -41,7 +41,7 @@ def first_difference(dtype: str, got: bytes, want: bytes) -> Optional[Dict[str, 
     size, parts = DTYPES[part][1] // 8 if part in DTYPES else 1, 1 + (part != dtype)
     for k in range(0, len(got), size):
         bits = [int.from_bytes(row[k : k + size], "little") for row in (got, want)]
-        if bits[0] != bits[1] and not (part in DTYPES and all(_is_nan(part, b) for b in bits)):
+        if bits[0] != bits[1] and not (part in _NAN and all(_is_nan(part, b) for b in bits)):
             digits = 2 * size
             return dict(element=k // size // parts, result_dtype=part, got=f"0x{bits[0]:0{digits}x}", want=f"0x{bits[1]:0{digits}x}")
     return None

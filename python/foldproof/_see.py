@@ -149,9 +149,9 @@ def _see_buffer(array: Any) -> Seen:
         view = memoryview(array)
     except TypeError:
         raise TypeError(f"an array is wanted, and not {type(array).__name__}") from None
-    formats = {"f": "f32", "d": "f64", "e": "f16"}
+    formats = {"f": "f32", "d": "f64", "e": "f16", "b": "i8", "i": "i32", "q": "i64", "l": "i64"}
     if view.format not in formats or not view.c_contiguous:
-        raise TypeError(f"a contiguous buffer of f16, f32 or f64 is wanted, and not of format {view.format!r}")
+        raise TypeError(f"a contiguous buffer of f16, f32, f64, i8, i32 or i64 is wanted, and not of format {view.format!r}")
     at = 0
     if view.nbytes:
         at = ctypes.addressof((ctypes.c_char * view.nbytes).from_buffer(view)) if not view.readonly else _address(view)

@@ -158,6 +158,7 @@ def judge(
     axis: int = -1,
     accurate_as: Optional[str] = None,
     ulps: Optional[float] = None,
+    wraps: bool = False,
     _take: Optional[Callable[[Record], None]] = None,
     _backwards: bool = False,
     _full: bool = False,
@@ -186,7 +187,7 @@ def judge(
     wanted = listed(claims, "claims")
     asked: Dict[str, Any] = {"problem": problem, "device": None if device == "cpu" else device, "like": like, "set": set}
     asked.update(name=name, accumulator=accumulator, result=result, order=order, method=method, repeats=repeats if repeats != 3 else None)
-    asked.update(around=list(around) or None, strides=strides or None, accurate_as=accurate_as, ulps=ulps, finite=finite or None, nan=nan, seconds=seconds if seconds != LIMIT else None)
+    asked.update(around=list(around) or None, strides=strides or None, accurate_as=accurate_as, ulps=ulps, wraps=wraps or None, finite=finite or None, nan=nan, seconds=seconds if seconds != LIMIT else None)
     asked.update({"data": _data.code_of(data)} if own else {}, axis=axis if axis != -1 else None)
     asked["same_bits_as"] = _replay.code_of(same_bits_as, "other") if callable(same_bits_as) else same_bits_as
     rows = named == "rows"
@@ -209,6 +210,7 @@ def judge(
         ulps=_above_zero("ulps", ulps),
         strides=int(strides and like != "jax"),  # jax takes only contiguous memory
         finite=int(finite),
+        wraps=int(wraps),
         skips_nan=int(_skips_nan(nan)),
         same_bits_as=_library.text(guests[-1].name) if callable(same_bits_as) else _library.text(same_bits_as),
     )
@@ -314,7 +316,7 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
                   batches), "bij,bjk->bik" (always with that axis), in any order of an input's axes ("ji,j->i", as x @ W has it; "ij,kj->ik"). Several letters
                   may share an axis ("bhmd,bhnd->bhmn"): an extent is split into factors;
                   "k,k->m" (keyed of one column), "kn,k->mn" (always with columns)
-    dtypes        dtypes of the terms: "f16", "bf16", "f32", "f64", "e4m3", "e5m2"; a list, or comma-separated. None: f32, or those of `data`
+    dtypes        dtypes of the terms: "f16", "bf16", "f32", "f64", "e4m3", "e5m2", "i8", "i32", "i64"; a list, or comma-separated. None: f32, or those of `data`
     device        "cpu", or "cuda" for arrays in device memory
     claims        what fn claims: names (`foldproof list claims`) or presets. None: bounded, run_to_run, fresh_process, and replays of a declared order; for "rows"
                   run_to_run, fresh_process, batch_invariant, alignment_invariant; `untried` of the result then names the others, and
@@ -336,6 +338,7 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     accurate_as   an order (`foldproof list orders`): errors are within the bound of a plain sum of its height, whatever fn's own order is
     ulps          errors are at most so many ulps of the exact result, wherever that is finite: terms that cancel refute it of any plain
                   sum, so choose `fixtures` to which the claim applies
+    wraps         True: results that are integers wrap, modulo 2^bits, where they leave the range of `result`; else they must not leave it
     strides       True: fn takes arrays that are not contiguous, and stride_invariant is judged
     finite        True: fn takes no NaN and no infinity, and gets none. (If it raises an exception for inputs without terms, with NaN or with infinities,
                   these are skipped with that reason in any case; on other inputs an exception breaks the judgement)

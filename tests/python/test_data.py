@@ -90,7 +90,7 @@ class Data(unittest.TestCase):
             self.assertEqual({r["verdict"] for r in result.judgements}, {"held"}, result)
 
     def test_what_is_no_data(self):
-        for data, error in ((X.astype("i4"), TypeError), ([], ValueError), ({"none": np.float32(3)}, ValueError), ("missing.npy", ValueError)):
+        for data, error in ((X.astype("u2"), TypeError), ([], ValueError), ({"none": np.float32(3)}, ValueError), ("missing.npy", ValueError)):
             with self.assertRaises(error):
                 judge(lambda x: x.sum(-1), data)
         with self.assertRaisesRegex(ValueError, "in place of fixtures"):
