@@ -195,6 +195,7 @@ Test(command_verdicts, distances_and_errors_are_told_where_they_say_something) {
       {FOLD_F32, 0x3f800001, 0x3f800000, 1, 1.00000003, ", 1+3e-08 times the bound", ", 1 times"},
       {FOLD_F32, 0x3f800001, 0x3f800000, 1, 1571.6, ", 1572 times the bound\n", "e+"},
       {FOLD_F32, 0x3f800001, 0x3f800000, 1, 0.5, ", 0.5 of the bound\n", "times"},
+      {FOLD_I32, 5, 3, 4294967296.0, INFINITY, ", want 0x00000003 (3)\n  reproduce", "apart"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const char *line = line_of(rows[i].dtype, rows[i].got, rows[i].want, rows[i].ulps, rows[i].fraction);

@@ -197,7 +197,7 @@ static const struct judged rows[] = {
      false,
      {-2000000000, -2000000000, -2000000000, -2000000000},
      589934592,
-     "the sum wrapped: 589934592 is -8000000000 + 2 x 2^32"},
+     "the sum wrapped: 589934592 is -8000000000 + 2 x 2^32; where that is meant, declare `wraps`"},
     {FOLD_I32,
      FOLD_I64,
      true,

@@ -34,6 +34,7 @@ static bool say_wrapped(const struct fold_weighing *w, int bits, struct fold_fin
   mpfr_t times;
   mpfr_init2(times, mpfr_get_prec(truth->exact) + 70);
   const bool wrapped = has_wrapped(w, bits, times);
+  const bool may = !w->wraps && bits == fold_format_of(w->how.result).bits;
   const bool up = wrapped && mpfr_sgn(times) < 0;
   mpfr_abs(times, times, MPFR_RNDN);
   if (wrapped && mpfr_cmp_ui(times, 1) > 0) mpfr_snprintf(by, sizeof by, "%.*Rg x ", 20, times);
@@ -41,8 +42,8 @@ static bool say_wrapped(const struct fold_weighing *w, int bits, struct fold_fin
   if (!wrapped) return false;
   print_exact(truth, exact);
   fold_bits_decimal(w->how.result, w->got, got);
-  fold_find_refuted(finding, "the %s wrapped: %s is %s %c %s2^%d", name_of(truth), got, exact, up ? '+' : '-', by,
-                    bits);
+  fold_find_refuted(finding, "the %s wrapped: %s is %s %c %s2^%d%s", name_of(truth), got, exact, up ? '+' : '-', by,
+                    bits, may ? "; where that is meant, declare `wraps`" : "");
   return true;
 }
 

@@ -134,7 +134,9 @@ static void put_row(const struct fold_judgement *j, FILE *out) {
 /* ", 1 float apart, 1 ulps, 2 times the bound" */
 static void put_distance(const struct fold_judgement *j, FILE *out) {
   const struct fold_finding *f = &j->finding;
-  if (f->compared) print_distance(fold_subject_result(j->subject, j->c->dtype), f->got, f->want, out);
+  const enum fold_dtype dtype = fold_subject_result(j->subject, j->c->dtype);
+  if (fold_dtype_is_integer(dtype)) return; /* they are right or wrong: the reason says by how much */
+  if (f->compared) print_distance(dtype, f->got, f->want, out);
   print_error(j, out);
 }
 
