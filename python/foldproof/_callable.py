@@ -164,7 +164,8 @@ class Guest:
         if seen.shape not in shapes:
             longer = len(seen.shape) > 1 and seen.shape[0] == call.rows and call.other is None
             hint = "; for a function of rows, such as a norm, say problem='rows'" if longer else ""
-            one = f": one result for each {'column' if self.form.transposed else 'row'}{hint}" if len(shapes[0]) == 1 else ""
+            each = "column" if self.form.transposed else "row" if BY_NUMBER[call.problem].keys < 0 else "slot, +0 for a slot that no key names"
+            one = f": one result for each {each}{hint}" if len(shapes[0]) == 1 else ""
             raise Wrong(f"its results have shape {seen.shape}, and not {shapes[0]}{one}")
 
     def _take(self, value: Any, call: Any) -> None:
