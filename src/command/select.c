@@ -68,7 +68,8 @@ static const struct argp_option options[] = {
      "use this array instead of fixtures (repeatable); with --engine mpi or nccl its columns are spread over the ranks",
      1},
     {"sweep", SWEEP, "AXIS=A:B:STEP,...", 0,
-     "use sums of each size from A to B instead of fixtures: k=8:20000:8 (repeatable; axes k, m, n and batch). They "
+     "use sums of each size from A to B (in steps of 1 without STEP) instead of fixtures: k=8:20000:8 (repeatable; "
+     "axes k, m, n and batch). They "
      "are of whole "
      "numbers, so that bounded takes the exact result alone and says which terms are missing",
      1},
