@@ -46,6 +46,8 @@ def test_every_size_is_judged_and_a_right_guest_held():
     assert code == 0 and out.rstrip().endswith("500 held, 0 refuted, 0 skipped"), out
     code, out, _ = verify("host/pairwise", "--sweep", "k=5:50:5")
     assert code == 0 and out.rstrip().endswith(" held, 0 refuted, 0 skipped"), out
+    code, out, err = verify("host/sequential", "--sweep", "k=1:300:13", "--claims", "bounded")  # of integers, too
+    assert code == 0 and out.splitlines()[-1] == "216 held, 0 refuted, 0 skipped", (code, out, err)
     code, out, _ = verify("--subjects", "matmul/*,keyed/*,rows/*", "--engine", "host", "--sweep", "batch=1:3", "--claims", "bounded")
     assert code == 0 and "matmul/" in out and "keyed/" not in out and " 0 refuted, 0 skipped" in out, out
     code, out, _ = verify("--guest", TAILS, "--subjects", "tails/right", "--claims", "run_to_run,fresh_process,bounded", "--sweep", "k=5:50:5")
