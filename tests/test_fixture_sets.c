@@ -146,6 +146,45 @@ Test(fixture_sets, no_length_is_far_from_one_that_is_tried) {
   fold_cases_free(&more);
 }
 
+/* Of integers: lengths at which tiles end; counts of bytes that leave 16 bits, and f32; sums by key. */
+Test(fixture_sets, integers_for_guests_have_lengths_and_leave_narrow_accumulators) {
+  static bool length[20001];
+  struct fold_cases cases = load_set("guests");
+  unsigned keyed = 0, past_16_bits = 0, past_f32 = 0;
+  for (size_t i = 0; i < cases.n; i++) {
+    const struct fold_case *c = &cases.at[i];
+    if (!fold_dtype_is_integer(c->dtype)) continue;
+    keyed |= (c->problem->id == FOLD_KEYED) << c->dtype;
+    if (c->problem->id != FOLD_ROWS_SUM) continue;
+    if (c->cols <= 20000) length[c->cols] = true;
+    const bool ones = c->source.generator && strcmp(c->source.generator->name, "ones") == 0;
+    past_16_bits |= c->dtype == FOLD_I8 && ones && c->cols > 65535;
+    past_f32 |= c->dtype == FOLD_I8 && c->literal && c->literal[0] * c->cols > 1 << 24;
+  }
+  for (size_t k = 64; k <= 16384; k *= 2)
+    for (size_t around = k - 1; around <= k + 1; around++) cr_expect(length[around], "no %zu integers", around);
+  cr_expect_eq(keyed, 1u << FOLD_I8 | 1u << FOLD_I32 | 1u << FOLD_I64);
+  cr_expect(past_16_bits && past_f32, "%u %u", past_16_bits, past_f32);
+  fold_cases_free(&cases);
+}
+
+/* Kernels that add by key have indices of 16 bits, tables of a block's threads, and columns by warps. */
+Test(fixture_sets, keyed_sums_for_guests_are_past_16_bits_and_blocks_of_threads) {
+  struct fold_cases cases = load_set("guests");
+  size_t slots = 0, terms = 0, columns = 0;
+  for (size_t i = 0; i < cases.n; i++) {
+    const struct fold_case *c = &cases.at[i];
+    const struct fold_shape s = c->shape;
+    if (c->problem->id != FOLD_KEYED || c->dtype != FOLD_F32) continue;
+    if (s.k > 500) slots = s.m > slots ? s.m : slots; /* so many that some are in high slots */
+    terms = s.k > terms && s.m > 1 ? s.k : terms;
+    columns = s.n > columns ? s.n : columns;
+  }
+  cr_expect(slots > 65536 && terms > 65536 && columns > 1024, "%zu slots, %zu terms, %zu columns", slots, terms,
+            columns);
+  fold_cases_free(&cases);
+}
+
 /* On these a lost, doubled or foreign term is a whole number. */
 Test(fixture_sets, terms_cannot_hide_in_any_problem_and_dtype) {
   static const char *const generators[] = {"counted", "lone", "powers", "few"};
