@@ -79,6 +79,7 @@ Test(fixtures, a_section_stands_for_all_its_combinations_and_no_more) {
 }
 
 #define SHORT "dtype = f32\nn = 5\n"
+#define KEYED NORMAL "dtype = f32\nop = keyed\nm = 3\nn = 2\nk = 5\n"
 #define PRODUCT NORMAL "dtype = f32\nop = matmul\nm = 2\nn = 3\nk = 4\n"
 
 /* Each mistake, the line it stands in, and the words that must tell it: the key first. */
@@ -167,6 +168,15 @@ static const struct mistake {
     {PRODUCT "layout = nn, t\n", 8, "layout: t is of another number of inputs"},
     {PRODUCT "layout = t\n", 8, "layout: matmul has another number of inputs than the layout has letters"},
     {NORMAL SHORT "op = matvec\nlayout = nt\n", 6, "layout: matvec has an input without rows and columns"},
+    {KEYED "keys = hot, cold\n", 8,
+     "keys: cold is no pattern of keys: uniform, sorted, hot, one_each, one or ends_empty"},
+    {KEYED "batch = 2\n", 4, "op: keyed has no batches"},
+    {PRODUCT "keys = hot\n", 4, "op: matmul has no keys"},
+    {NORMAL SHORT "keys = hot\n", 5, "keys: sum has rows and cols in place of m, n, k and batch, and no keys"},
+    {NORMAL "dtype = f32\nop = keyed\nm = 0\nn = 1\nk = 3\n", 5, "m: 0 slots, and 3 terms to add to one"},
+    {NORMAL "dtype = f32\nop = keyed\nm = 2^31\nn = 1\nk = 3\n", 7, "k: 3 terms of 2147483648 keys"},
+    {NORMAL "dtype = f32\nop = keyed\nn = 5\n", 1, "m: missing in [a]"},
+    {GIVEN "dtype = f32\nop = keyed\nvalues = 1, 0\n", 4, "op: keyed needs a generator"},
     {PRODUCT "lda = 3\n", 8, "lda: 3 is not +N"},
     {PRODUCT "lda = -1\n", 8, "lda: -1 is not +N"},
     {PRODUCT "lda = +x\n", 8, "lda: x is malformed"},
