@@ -11,7 +11,7 @@ import unittest
 import here  # noqa: F401
 import numpy as np
 
-from foldproof import _arrays, _callable, _cuda, _library, _see
+from foldproof import _arrays, _callable, _cuda, _library, _problem, _see
 from foldproof._rows import Rows
 
 CONTEXT, HERE, STREAM = 77, 0, 1234
@@ -276,13 +276,13 @@ class Inputs(unittest.TestCase):
         global DRIVER
         DRIVER = Driver()
         x = np.arange(6, dtype=np.float32)
-        guest = _callable.Guest("py/fn", None, "numpy", False, transposed=True)
+        guest = _callable.Guest("py/fn", None, "numpy", False, form=_problem.find("ji->i"))
         guest.device = object.__new__(_cuda.Device)
         guest.device.driver = DRIVER
         call = _library.Call(problem=1, dtype=3, extent=(ctypes.c_uint64 * 4)(1, 2, 1, 3), in_=x.ctypes.data)
         call.stride[0][1], call.stride[0][3] = 3, 1
         for writes in (False, True):
-            copy, bring_back = guest._turn(guest._lend(call, 0), call)
+            copy, bring_back = guest._turn(guest._lend(call, 0), call, 0)
             self.assertEqual((copy.shape, copy.strides, copy.device, copy.at % 256), ((3, 2), (2, 1), (_arrays.CUDA, HERE), x.ctypes.data % 256))
             array = guest.make(copy)
             np.testing.assert_array_equal(array, x.reshape(2, 3).T)

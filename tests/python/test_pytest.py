@@ -261,7 +261,7 @@ class TestIt:
 # By what the import of tests ends.
 REFUSED = {
     "@foldproof.reduction(clams='bounded')": "'clams' is no option of foldproof.verify: it has problem, dtypes,",
-    "@foldproof.reduction(problem='ij,kj->ik')": "test_it: problem='ij,kj->ik': a signature is one of 'mk->m' (sum)",
+    "@foldproof.reduction(problem='ij,kl->ik')": "test_it: problem='ij,kl->ik': no axis is folded",
     "@foldproof.reduction(_take=print)": "'_take' is no option of foldproof.verify",
     "@foldproof.reduction\n@foldproof.reduction": "test_it is decorated twice",
     "@foldproof.reduction\n@classmethod": "test_it is a classmethod, which is no function before its class is made: in a class write",
