@@ -36,7 +36,7 @@ def check_refuted(subject, case, words, more, *options):
 def test_the_first_wrong_size_is_named_with_the_missing_terms():
     check_refuted("at_9008", "sweep/f32/matmul/2x2x9008", "8 of 9,008 terms are missing", 18, "--sweep", "k=8:20000:8")
     check_refuted("twice", "sweep/f32/matmul/2x2x4096", "1 more than the 4,096 terms is counted", 1, "--sweep", "k=4000:8200:16")
-    check_refuted("foreign", "sweep/f32/matmul/2x3x4104", "this is not the exact result result 3 (m 1, n 0)", 1, "--sweep", "k=4000:5104:8,n=3")
+    check_refuted("foreign", "sweep/f32/matmul/2x3x4104", "this is not it result 3 (m 1, n 0)", 1, "--sweep", "k=4000:5104:8,n=3")
     check_refuted("of_tiles", "sweep/f32/matmul/1x2x1025", "1 of 1,025 terms is missing", 1, "--sweep", "m=1:2", "--sweep", "k=1024:1026")
     check_refuted("sum", "sweep/f32/sum/2x5003", "1 of 5,003 terms is missing", 1, "--sweep", "k=5003:10006:5003")
 

@@ -119,7 +119,7 @@ static bool judge_within(struct fold_weighing *w, bool exact, struct fold_findin
   if (within && (nearest || !exact)) return true;
   refute_row(finding, w->row, w->got, want, w->ulps);
   if (exact && !nearest)
-    fold_find_refuted(finding, "no order rounds on the way, and this is not the %s",
+    fold_find_refuted(finding, "every order gives the %s here, and this is not it",
                       mpfr_zero_p(w->bound) ? "exact result" : "number nearest to the exact result");
   else
     refute_above(finding, w->error, w->bound);
