@@ -7,6 +7,7 @@
 static bool has(const struct fold_rig *rig, const struct fold_request *request, enum fold_class class) {
   for (unsigned k = 0; k < rig->inputs; k++) {
     const void *input = fold_rig_input_at(rig, k);
+    const enum fold_dtype dtype = fold_input_dtype(rig->problem, rig->dtype, k);
     const size_t n = fold_elements(rig->problem, &request->shape, k);
     for (size_t i = 0; i < n; i++) {
       size_t at = i;
@@ -14,7 +15,7 @@ static bool has(const struct fold_rig *rig, const struct fold_request *request, 
         const struct fold_shape element = fold_coordinates(rig->problem, &request->shape, k, i);
         at = (size_t)fold_place(rig->problem, k, request->stride[k], &element);
       }
-      if (fold_bits_class(rig->dtype, fold_bits_load(rig->dtype, input, request->first[k] + at)) >= class) return true;
+      if (fold_bits_class(dtype, fold_bits_load(dtype, input, request->first[k] + at)) >= class) return true;
     }
   }
   return false;

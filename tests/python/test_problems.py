@@ -259,6 +259,8 @@ class Others(Case):
         self.assertEqual({r["case"].split("/")[3] for r in counted.judgements if r.get("reason") == "its signature has no columns"}, {"7x5x64", "1x5x64", "3x2x0"})
         short = judge(lambda v, k, m: np.bincount(k, v).astype(v.dtype), "k,k->m", "normal/f32/keyed/1000x1x33/*")
         self.assertIn("one result for each slot, +0 for a slot that no key names", " ".join(r.get("reason", "") for r in short.judgements))
+        for dtype in ("f16", "f64"):  # keys are no terms, and as wide whatever these are
+            self.assert_held(judge(added, "keyed", ",".join(f"{name}/{dtype}/keyed/*" for name in ("normal", "lone", "few", "counted")), dtypes=dtype, accumulator="terms", finite=True))
         judge(lambda v, k, m: seen.add(v.ndim) or added(v, k, m), "ij,i->mj", self.KEYED)
         self.assertEqual(seen - {(1, "int64")}, {2})
 
