@@ -242,13 +242,23 @@ static struct fold_weight weight_of_extreme(const struct fold_evidence *e, size_
   return (struct fold_weight){known, known && fold_bits_same(dtype, got, truth->rounded[dtype]), NAN};
 }
 
-/* Weighs a result by the bound that the subject's own sums have. */
-static bool weigh_own(const struct fold_evidence *e, struct fold_weighing *w, struct fold_finding *finding, size_t row,
-                      uint64_t got, fold_status *status) {
+/* Begins to weigh results of the subject's arithmetic; to be freed. */
+static void open_weighing(const struct fold_evidence *e, struct fold_weighing *w) {
+  fold_weighing_init(w);
   w->how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
   w->wraps = e->subject->wraps;
+}
+
+/* By the bound that the subject's own sums have. */
+static void open_own(const struct fold_evidence *e, struct fold_weighing *w) {
+  open_weighing(e, w);
   w->order = product_order(e);
   w->tree = e->subject->order ? fold_order_find(e->subject->order) : NULL;
+}
+
+/* Weighs one result by it. */
+static bool weigh_own(const struct fold_evidence *e, struct fold_weighing *w, struct fold_finding *finding, size_t row,
+                      uint64_t got, fold_status *status) {
   *status = fold_evidence_height(e, &w->height);
   return status->code != FOLD_OK || judge_result(e, w, finding, row, got, status);
 }
@@ -259,7 +269,7 @@ struct fold_weight fold_weight_of(const struct fold_evidence *e, size_t row, uin
   struct fold_weighing w;
   fold_status status;
   if (op == FOLD_MAX || op == FOLD_MIN) return weight_of_extreme(e, row, got);
-  fold_weighing_init(&w);
+  open_own(e, &w);
   const bool allowed = weigh_own(e, &w, &finding, row, got, &status);
   const struct fold_weight weight = {status.code == FOLD_OK, allowed, finding.fraction};
   fold_weighing_free(&w);
@@ -272,7 +282,7 @@ static void find_missing(const struct fold_evidence *e, struct fold_finding *fin
   struct fold_weighing w;
   fold_status status;
   if (e->truths->c->problem->op != FOLD_SUM) return;
-  fold_weighing_init(&w);
+  open_own(e, &w);
   if (!weigh_own(e, &w, &here, finding->row, finding->got, &status)) fold_find_missing(e, &w, finding);
   fold_weighing_free(&w);
 }
@@ -336,11 +346,7 @@ static void judge_rows(const struct fold_evidence *e, struct fold_weighing *w, f
 
 void fold_judge_bounded(const struct fold_evidence *e, struct fold_finding *finding) {
   struct fold_weighing w;
-  fold_weighing_init(&w);
-  w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
-  w.wraps = e->subject->wraps;
-  w.order = product_order(e);
-  w.tree = e->subject->order ? fold_order_find(e->subject->order) : NULL;
+  open_own(e, &w);
   judge_rows(e, &w, finding->rows > 0 ? fold_evidence_height(e, &w.height) : fold_ok(), finding);
   fold_weighing_free(&w);
 }
@@ -348,9 +354,7 @@ void fold_judge_bounded(const struct fold_evidence *e, struct fold_finding *find
 /* By the bound of its own compensated method, or of Kahan's: a user may ask this of a sum by any method. */
 void fold_judge_compensated(const struct fold_evidence *e, struct fold_finding *finding) {
   struct fold_weighing w;
-  fold_weighing_init(&w);
-  w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
-  w.wraps = e->subject->wraps;
+  open_weighing(e, &w);
   if (w.how.method != FOLD_NEUMAIER) w.how.method = FOLD_KAHAN;
   judge_rows(e, &w, fold_ok(), finding);
   fold_weighing_free(&w);
@@ -364,9 +368,7 @@ void fold_judge_accurate_as(const struct fold_evidence *e, struct fold_finding *
     fold_find_skipped(finding, "it names no order to be as accurate as");
     return;
   }
-  fold_weighing_init(&w);
-  w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
-  w.wraps = e->subject->wraps;
+  open_weighing(e, &w);
   w.how.method = FOLD_PLAIN;
   w.tree = order;
   judge_rows(e, &w, finding->rows > 0 ? fold_truths_height(e->truths, order, &w.height) : fold_ok(), finding);
@@ -443,9 +445,7 @@ void fold_judge_ulps(const struct fold_evidence *e, struct fold_finding *finding
 
 static void judge_integers(const struct fold_evidence *e, struct fold_finding *finding) {
   struct fold_weighing w;
-  fold_weighing_init(&w);
-  w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
-  w.wraps = e->subject->wraps;
+  open_weighing(e, &w);
   judge_rows(e, &w, fold_ok(), finding);
   fold_weighing_free(&w);
 }
