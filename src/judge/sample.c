@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "oracles/fingerprint.h"
 
 enum { MOST_PLACES = 40, TILES = 3 };
 static const size_t tiles[TILES] = {16, 32, 64};
@@ -44,13 +45,7 @@ static struct places places_of(size_t extent, bool has_tiles) {
   return places;
 }
 
-/* SplitMix64 (Steele, Lea, Flood 2014). */
-static uint64_t next_of(uint64_t *state) {
-  uint64_t z = *state += 0x9e3779b97f4a7c15u;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return z ^ z >> 31;
-}
+static uint64_t next_of(uint64_t *state) { return fold_fingerprint_mix(*state += 0x9e3779b97f4a7c15u); }
 
 struct choice {
   const struct fold_case *c;
@@ -120,7 +115,7 @@ fold_status fold_sample_choose(const struct fold_case *c, const void *input, str
   sample->at = malloc(FOLD_SAMPLED * sizeof *sample->at);
   if (sample->at == NULL) return fold_no_memory("for a sample of %zu results", sample->n);
   sample->n = 0;
-  if (input) choice.state = XXH3_64bits(input, fold_case_elements(c, 0) * fold_dtype_size(c->dtype));
+  if (input) choice.state = XXH3_64bits(input, fold_case_bytes(c, 0));
   for (unsigned axis = 0; axis < FOLD_AXES; axis++) choice.places[axis] = places_of(c->shape.at[axis], axis != FOLD_B);
   take_places(&choice, 0, &at);
   while (sample->n < FOLD_SAMPLED) take_any(&choice);

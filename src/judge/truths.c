@@ -51,10 +51,9 @@ static fold_status of_prefix(struct fold_truths *truths, struct fold_terms terms
 
 fold_status fold_truths_call(struct fold_truths *truths, struct fold_call *call) {
   const struct fold_call own = fold_case_call(truths->c, truths->in, NULL);
+  if (truths->slots.first == NULL) return fold_call_sorted(&own, &truths->slots, call);
   *call = own;
-  if (truths->c->problem->reach == FOLD_BY_KEY && !truths->slots.first)
-    return fold_call_sorted(&own, &truths->slots, call);
-  if (truths->slots.first) call->slots = &truths->slots;
+  call->slots = &truths->slots;
   return fold_ok();
 }
 
