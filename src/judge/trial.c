@@ -45,14 +45,9 @@ static bool is_poison(const unsigned char *result, size_t size, unsigned char po
   return true;
 }
 
-static void note_changed_input(struct fold_traces *traces) {
-  if (!traces->wrote_input) traces->input_at = -1;
-  traces->wrote_input = true;
-}
-
 /* If ranks are found to have changed their parts of the input, the last run before did it. */
 static void blame_last(struct fold_trial *trial) {
-  if (trial->log.n) note_changed_input(&trial->log.run[trial->log.n - 1].traces);
+  if (trial->log.n) fold_traces_note_input(&trial->log.run[trial->log.n - 1].traces);
 }
 
 static fold_status enter(struct fold_trial *trial, const struct fold_logged *run, fold_status status) {
@@ -61,20 +56,13 @@ static fold_status enter(struct fold_trial *trial, const struct fold_logged *run
   return fold_log_add(&trial->log, run);
 }
 
-/* Looks at the input before and after, since nothing looks later whether the input of another rig than the case's was
- * changed. In host memory each run tells that itself. */
+/* Nothing looks later whether the input of another rig than the case's was changed. */
 static fold_status run_elsewhere(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
                                  void *got, struct fold_traces *traces) {
-  uint64_t before, after;
-  bool kept;
-  if (fold_engine_is_here(trial->subject->engine)) return fold_rig_run(rig, trial->subject, request, got, traces);
-  FOLD_TRY(fold_rig_parts_kept(trial->rig, &kept));
+  bool kept = true;
+  if (!fold_engine_is_here(trial->subject->engine)) FOLD_TRY(fold_rig_parts_kept(trial->rig, &kept));
   if (!kept) blame_last(trial);
-  FOLD_TRY(fold_rig_hash(rig, &before));
-  FOLD_TRY(fold_rig_run(rig, trial->subject, request, got, traces));
-  FOLD_TRY(fold_rig_hash(rig, &after));
-  if (before != after) note_changed_input(traces);
-  return fold_ok();
+  return fold_rig_run_watched(rig, trial->subject, request, got, traces);
 }
 
 static const char left_out[] = "left out: the time limit of ";

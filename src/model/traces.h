@@ -32,6 +32,12 @@ struct fold_traces {
   uint64_t bits, other_bits;
 };
 
+/* Notes that the input's hash has changed, where no place is known. */
+static inline void fold_traces_note_input(struct fold_traces *traces) {
+  if (!traces->wrote_input) traces->input_at = -1;
+  traces->wrote_input = true;
+}
+
 /* "byte 12 from the start of the output was overwritten" */
 void fold_traces_describe_stray(const struct fold_traces *traces, char text[120]);
 

@@ -124,6 +124,11 @@ struct fold_request {
 fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subject, const struct fold_request *request,
                          void *got, struct fold_traces *traces);
 
+/* The same, for a rig whose input nobody hashes later: its traces say whether the run changed the input. In host memory each run's
+ * do. */
+fold_status fold_rig_run_watched(struct fold_rig *rig, const struct fold_subject *subject,
+                                 const struct fold_request *request, void *got, struct fold_traces *traces);
+
 /* In host memory: states the input's XXH3-64, for a caller that changed the input and knows the new hash. A run after
  * which the hash is another one has changed the input. */
 void fold_rig_set_hash(struct fold_rig *rig, uint64_t hash);

@@ -302,8 +302,7 @@ static void look_at_input(struct fold_rig *rig, struct fold_traces *traces) {
   if (!rig->ops->is_host) return;
   uint64_t now = fold_rig_hash_host(rig);
   if (now == rig->hash) return;
-  if (!traces->wrote_input) traces->input_at = -1;
-  traces->wrote_input = true;
+  fold_traces_note_input(traces);
   rig->hash = now;
 }
 
@@ -403,4 +402,15 @@ fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subjec
   bool flush = request->placement != FOLD_PLACED;
   const fold_status status = (flush ? run_flush : run_laid)(rig, subject, request, got, traces);
   return status.code == FOLD_FAILED ? fold_rig_explain_failure(rig, request, status) : status;
+}
+
+fold_status fold_rig_run_watched(struct fold_rig *rig, const struct fold_subject *subject,
+                                 const struct fold_request *request, void *got, struct fold_traces *traces) {
+  uint64_t before, after;
+  if (rig->ops->is_host && !rig->world) return fold_rig_run(rig, subject, request, got, traces);
+  FOLD_TRY(fold_rig_hash(rig, &before));
+  FOLD_TRY(fold_rig_run(rig, subject, request, got, traces));
+  FOLD_TRY(fold_rig_hash(rig, &after));
+  if (before != after) fold_traces_note_input(traces);
+  return fold_ok();
 }

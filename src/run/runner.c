@@ -86,17 +86,6 @@ bool fold_takes_case(const struct fold_subject *subject, const struct fold_case 
   return (subject->dtypes >> c->dtype & 1) && (subject->ops >> c->problem->id & 1);
 }
 
-/* Looks at the input before and after, because in an engine's memory no page is closed to writes. */
-static fold_status run_watched(struct fold_rig *rig, const struct fold_subject *subject,
-                               const struct fold_request *request, void *got, struct fold_traces *traces) {
-  uint64_t before, after;
-  FOLD_TRY(fold_rig_hash(rig, &before));
-  FOLD_TRY(fold_rig_run(rig, subject, request, got, traces));
-  FOLD_TRY(fold_rig_hash(rig, &after));
-  if (before != after && !traces->wrote_input) traces->wrote_input = true, traces->input_at = -1;
-  return fold_ok();
-}
-
 /* In memory of its own, where the inputs lie as the case says. */
 static fold_status base_run_laid(struct opened *opened, const struct fold_subject *subject,
                                  struct fold_traces *traces) {
@@ -104,7 +93,7 @@ static fold_status base_run_laid(struct opened *opened, const struct fold_subjec
   struct fold_rig rig;
   struct fold_request request;
   FOLD_TRY(fold_laid_case_open(&trial, &rig, &request));
-  const fold_status status = run_watched(&rig, subject, &request, opened->got, traces);
+  const fold_status status = fold_rig_run_watched(&rig, subject, &request, opened->got, traces);
   fold_rig_close(&rig);
   return status;
 }
