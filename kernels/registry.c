@@ -48,6 +48,19 @@
     .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .ops = ANY_OP, .order = id, \
     .method = FOLD_PLAIN, .claims = REPLAYED, .run = fold_host_ordered                                 \
   }
+/* Running sums in rising index, and exact ones, of problems whose terms are not a row side by side. */
+#define HOST_RUNNING(id, types, problems, function, text, ...)                                                     \
+  {                                                                                                                \
+    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = types, .ops = problems, .order = "host/sequential",  \
+    .method = FOLD_PLAIN, .run = function,                                                                         \
+    .claims = INVARIANT | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_LENGTH_INVARIANT), \
+    ##__VA_ARGS__                                                                                                  \
+  }
+#define HOST_TERMS(id, problems, text)                                                                            \
+  {                                                                                                               \
+    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .ops = problems, .method = FOLD_EXACT, \
+    .claims = ROUNDED_ONCE, .run = fold_host_terms_exact                                                          \
+  }
 #define HOST_DETERM(id, workers, text)                                                                             \
   {                                                                                                                \
     .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .ops = ANY_OP, .order = "rows/par_256", \
@@ -261,16 +274,8 @@ static const struct fold_subject table[] = {
     HOST_BLAS("blas/gemm", FOLD_MATMUL, fold_host_blas_gemm, "BLAS's products of matrices"),
     HOST_BLAS("blas/gemv", FOLD_MATVEC, fold_host_blas_gemv, "BLAS's products of a matrix and a vector"),
     HOST_BLAS("blas/dot", FOLD_DOT, fold_host_blas_dot, "BLAS's dot products"),
-    {.name = "scan/sequential",
-     .engine = FOLD_HOST,
-     .about = "scans, one running sum a row",
-     .dtypes = WITH_INTEGERS,
-     .ops = ANY_SCAN,
-     .order = "host/sequential",
-     .method = FOLD_PLAIN,
-     .wraps = true,
-     .claims = INVARIANT | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_LENGTH_INVARIANT),
-     .run = fold_host_scan},
+    HOST_RUNNING("scan/sequential", WITH_INTEGERS, ANY_SCAN, fold_host_scan, "scans, one running sum a row",
+                 .wraps = true),
     {.name = "scan/exact",
      .engine = FOLD_HOST,
      .about = "scans, one running superaccumulator a row, each result rounded once",
@@ -280,40 +285,11 @@ static const struct fold_subject table[] = {
      .claims =
          INVARIANT | FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_LENGTH_INVARIANT),
      .run = fold_host_scan},
-    {.name = "keyed/sequential",
-     .engine = FOLD_HOST,
-     .about = "keyed sums, each term to its slot as it comes",
-     .dtypes = ANY_ON_HOST,
-     .ops = KEYED,
-     .order = "host/sequential",
-     .method = FOLD_PLAIN,
-     .claims = INVARIANT | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_LENGTH_INVARIANT),
-     .run = fold_host_keyed},
-    {.name = "keyed/exact",
-     .engine = FOLD_HOST,
-     .about = "keyed sums, each slot rounded once",
-     .dtypes = ANY_ON_HOST,
-     .ops = KEYED,
-     .method = FOLD_EXACT,
-     .claims = ROUNDED_ONCE,
-     .run = fold_host_terms_exact},
-    {.name = "asum/sequential",
-     .engine = FOLD_HOST,
-     .about = "sums of magnitudes, rising index",
-     .dtypes = ANY_ON_HOST,
-     .ops = 1u << FOLD_ASUM,
-     .order = "host/sequential",
-     .method = FOLD_PLAIN,
-     .claims = INVARIANT | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_LENGTH_INVARIANT),
-     .run = fold_host_asum},
-    {.name = "asum/exact",
-     .engine = FOLD_HOST,
-     .about = "sums of magnitudes, each rounded once",
-     .dtypes = ANY_ON_HOST,
-     .ops = 1u << FOLD_ASUM,
-     .method = FOLD_EXACT,
-     .claims = ROUNDED_ONCE,
-     .run = fold_host_terms_exact},
+    HOST_RUNNING("keyed/sequential", ANY_ON_HOST, KEYED, fold_host_keyed,
+                 "keyed sums, each term to its slot as it comes"),
+    HOST_TERMS("keyed/exact", KEYED, "keyed sums, each slot rounded once"),
+    HOST_RUNNING("asum/sequential", ANY_ON_HOST, 1u << FOLD_ASUM, fold_host_asum, "sums of magnitudes, rising index"),
+    HOST_TERMS("asum/exact", 1u << FOLD_ASUM, "sums of magnitudes, each rounded once"),
     HOST_ORDER("rows/single_for", "one worker a row, rising index"),
     HOST_ORDER("rows/single_back", "one worker a row, falling index"),
     HOST_ORDER("rows/par_16", "16 chunks a row, partials sequentially"),

@@ -13,7 +13,12 @@ fold_run fold_host_blocked; /* products of matrices by tiles, in dot/sequential'
 fold_run fold_host_keyed;
 fold_run fold_host_asum;
 fold_run fold_host_terms_exact; /* of any problem whose terms have one factor */
-fold_run fold_host_scan; /* plain or exact, by the method */
+fold_run fold_host_scan;        /* plain or exact, by the method */
+
+/* One addition in an accumulator of f32 or f64. */
+static inline double fold_host_plus(enum fold_dtype accumulator, double a, double b) {
+  return accumulator == FOLD_F32 ? (double)((float)a + (float)b) : a + b;
+}
 
 /* How many threads a call asks for. */
 unsigned fold_host_threads(const struct fold_call *call);

@@ -10,13 +10,12 @@
 static void add_column(const struct fold_subject *subject, const struct fold_call *call, size_t column, double *sum) {
   const size_t slots = call->shape.m, n = call->shape.n;
   const uint32_t *keys = call->in[1];
-  const bool narrow = fold_subject_accumulator(subject, call->dtype) == FOLD_F32;
-  const enum fold_dtype result = fold_subject_result(subject, call->dtype);
+  const enum fold_dtype accumulator = fold_subject_accumulator(subject, call->dtype),
+                        result = fold_subject_result(subject, call->dtype);
   for (size_t s = 0; s < slots; s++) sum[s] = 0;
   for (size_t t = 0; t < call->shape.k; t++) {
     const double x = fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in[0], t * n + column));
-    double *to = &sum[keys[t]];
-    *to = narrow ? (double)((float)*to + (float)x) : *to + x;
+    sum[keys[t]] = fold_host_plus(accumulator, sum[keys[t]], x);
   }
   for (size_t s = 0; s < slots; s++)
     fold_bits_store(result, call->out, s * n + column, fold_bits_from_double(result, sum[s]));

@@ -16,7 +16,7 @@ static double pick(enum fold_op op, double a, double b) {
 
 static double join(enum fold_op op, enum fold_dtype accumulator, double a, double b) {
   if (op == FOLD_MAX || op == FOLD_MIN) return pick(op, a, b);
-  return accumulator == FOLD_F32 ? (double)((float)a + (float)b) : a + b;
+  return fold_host_plus(accumulator, a, b);
 }
 
 static double identity(enum fold_op op) { return op == FOLD_MAX ? -INFINITY : op == FOLD_MIN ? INFINITY : 0; }

@@ -31,20 +31,17 @@ fold_status fold_host_terms_exact(const struct fold_subject *subject, const stru
   return status;
 }
 
-static void add_magnitudes(const struct fold_subject *subject, const struct fold_call *call, size_t row) {
-  const bool narrow = fold_subject_accumulator(subject, call->dtype) == FOLD_F32;
-  const enum fold_dtype result = fold_subject_result(subject, call->dtype);
+static double sum_magnitudes(const struct fold_subject *subject, const struct fold_call *call, const void *row,
+                             unsigned threads) {
+  const enum fold_dtype accumulator = fold_subject_accumulator(subject, call->dtype);
   double sum = 0;
-  for (size_t i = row * call->cols; i < (row + 1) * call->cols; i++) {
-    const double x = fabs(fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in[0], i)));
-    sum = narrow ? (double)((float)sum + (float)x) : sum + x;
-  }
-  fold_bits_store(result, call->out, row, fold_bits_from_double(result, sum));
+  (void)threads;
+  for (size_t i = 0; i < call->cols; i++)
+    sum = fold_host_plus(accumulator, sum, fabs(fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, row, i))));
+  return sum;
 }
 
 fold_status fold_host_asum(const struct fold_subject *subject, const struct fold_call *call) {
-  const bool small = call->cols == 0 || call->rows < FOLD_HOST_SERIAL / call->cols;
-#pragma omp parallel for num_threads(small ? 1 : fold_host_threads(call))
-  for (size_t row = 0; row < call->rows; row++) add_magnitudes(subject, call, row);
+  fold_host_rows(subject, call, sum_magnitudes);
   return fold_ok();
 }
