@@ -13,10 +13,19 @@
 
 static const char *name_of(const struct fold_truth *truth) { return truth->op == FOLD_PROD ? "product" : "sum"; }
 
+/* The two results as messages have them. */
+struct told {
+  char exact[64], got[40];
+};
+
 /* All digits of the exact result, or, of a long one, its first. */
-static void print_exact(const struct fold_truth *truth, char text[64]) {
+static struct told tell(const struct fold_weighing *w) {
+  const struct fold_truth *truth = w->truth;
   const bool is_long = mpfr_regular_p(truth->exact) && mpfr_get_exp(truth->exact) > 130;
-  mpfr_snprintf(text, 64, is_long ? "%.6Re" : "%.0Rf", truth->exact);
+  struct told told;
+  mpfr_snprintf(told.exact, sizeof told.exact, is_long ? "%.6Re" : "%.0Rf", truth->exact);
+  fold_bits_decimal(w->how.result, w->got, told.got);
+  return told;
 }
 
 /* Whether got is the exact result modulo 2^bits, in two's complement, and not the exact result; *times 2^bits lie between. */
@@ -28,9 +37,10 @@ static bool has_wrapped(const struct fold_weighing *w, int bits, mpfr_t times) {
   return mpfr_integer_p(times) && !mpfr_zero_p(times);
 }
 
-static bool say_wrapped(const struct fold_weighing *w, int bits, struct fold_finding *finding) {
+static bool say_wrapped(const struct fold_weighing *w, const struct told *told, int bits,
+                        struct fold_finding *finding) {
   const struct fold_truth *truth = w->truth;
-  char exact[64], got[40], by[64] = "";
+  char by[64] = "";
   mpfr_t times;
   mpfr_init2(times, mpfr_get_prec(truth->exact) + 70);
   const bool wrapped = has_wrapped(w, bits, times);
@@ -40,21 +50,16 @@ static bool say_wrapped(const struct fold_weighing *w, int bits, struct fold_fin
   if (wrapped && mpfr_cmp_ui(times, 1) > 0) mpfr_snprintf(by, sizeof by, "%.*Rg x ", 20, times);
   mpfr_clear(times);
   if (!wrapped) return false;
-  print_exact(truth, exact);
-  fold_bits_decimal(w->how.result, w->got, got);
-  fold_find_refuted(finding, "the %s wrapped: %s is %s %c %s2^%d%s", name_of(truth), got, exact, up ? '+' : '-', by,
-                    bits, may ? "; where that is meant, declare `wraps`" : "");
+  fold_find_refuted(finding, "the %s wrapped: %s is %s %c %s2^%d%s", name_of(truth), told->got, told->exact,
+                    up ? '+' : '-', by, bits, may ? "; where that is meant, declare `wraps`" : "");
   return true;
 }
 
 /* An exact product is not held that is longer than a sum ever is: but its low bits are. */
-static bool say_long_product(const struct fold_weighing *w, struct fold_finding *finding) {
-  char exact[64], got[40];
+static bool say_long_product(const struct fold_weighing *w, const struct told *told, struct fold_finding *finding) {
   if (!w->truth->enclosed) return false;
-  print_exact(w->truth, exact);
-  fold_bits_decimal(w->how.result, w->got, got);
-  fold_find_refuted(finding, "the product is about %s%s%s", exact,
-                    w->got == w->truth->rounded[w->how.result] ? ": it wrapped to " : ", not ", got);
+  fold_find_refuted(finding, "the product is about %s%s%s", told->exact,
+                    w->got == w->truth->rounded[w->how.result] ? ": it wrapped to " : ", not ", told->got);
   return true;
 }
 
@@ -70,16 +75,13 @@ static bool may_be_sum_of(enum fold_dtype dtype, const struct fold_weighing *w) 
   return mpfr_cmp_d(w->error, bound) <= 0;
 }
 
-static bool say_float(const struct fold_weighing *w, struct fold_finding *finding) {
+static bool say_float(const struct fold_weighing *w, const struct told *told, struct fold_finding *finding) {
   static const enum fold_dtype floats[] = {FOLD_F64, FOLD_F32};
-  char exact[64], got[40];
   for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
     if (w->truth->op != FOLD_SUM || !may_be_sum_of(floats[i], w)) continue;
-    print_exact(w->truth, exact);
-    fold_bits_decimal(w->how.result, w->got, got);
     fold_find_refuted(finding,
                       "the sum is %s, not %s: it is a number of %s, which has lost units as an accumulator in %s does",
-                      exact, got, fold_dtype_name(floats[i]), fold_dtype_name(floats[i]));
+                      told->exact, told->got, fold_dtype_name(floats[i]), fold_dtype_name(floats[i]));
     return true;
   }
   return false;
@@ -87,17 +89,15 @@ static bool say_float(const struct fold_weighing *w, struct fold_finding *findin
 
 static void explain(struct fold_weighing *w, struct fold_finding *finding) {
   const int bits = fold_format_of(w->how.result).bits;
-  char exact[64], got[40];
+  const struct told told = tell(w);
   w->explained = true;
-  if (say_long_product(w, finding)) return;
+  if (say_long_product(w, &told, finding)) return;
   if (mpfr_number_p(w->truth->exact))
     for (int narrow = bits; narrow >= 8; narrow /= 2)
-      if (!fold_truth_is_within(w->truth, narrow) && say_wrapped(w, narrow, finding)) return;
-  if (say_float(w, finding)) return;
+      if (!fold_truth_is_within(w->truth, narrow) && say_wrapped(w, &told, narrow, finding)) return;
+  if (say_float(w, &told, finding)) return;
   w->explained = false;
-  print_exact(w->truth, exact);
-  fold_bits_decimal(w->how.result, w->got, got);
-  fold_find_refuted(finding, "the exact result is %s, not %s", exact, got);
+  fold_find_refuted(finding, "the exact result is %s, not %s", told.exact, told.got);
 }
 
 bool fold_weigh_integer(struct fold_weighing *w, struct fold_finding *finding) {
