@@ -1,5 +1,6 @@
 /* test_rig_world_judges.c: what judges make of simulated ranks. */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,33 +63,29 @@ Test(rig_world, without_another_world_nothing_is_held_of_it) {
   cr_expect_str_eq(t.last[FOLD_WORLD_INVARIANT].reason, "there is no second number of ranks to try");
 }
 
-Test(rig_world, of_one_element_no_part_is_a_message_of_its_own) {
-  static const char *const told = "messages of one element cannot be split";
+Test(rig_world, a_message_of_one_element_is_judged_among_others) {
   struct tally t;
   for (rows = 0; rows <= 2; rows++) {
     const struct fold_finding *f = &t.last[FOLD_MESSAGE_INVARIANT];
     cr_assert_eq(judge(FOLD_CLAIM(FOLD_MESSAGE_INVARIANT), &t).code, FOLD_OK);
-    cr_expect_eq(f->verdict, rows < 2 ? FOLD_SKIPPED : FOLD_HELD, "%zu elements: %s", rows, f->reason);
-    cr_expect_str_eq(f->reason, rows < 2 ? told : "");
+    cr_expect_eq(f->verdict, rows < 1 ? FOLD_SKIPPED : FOLD_HELD, "%zu elements: %s", rows, f->reason);
+    cr_expect_str_eq(f->reason, rows < 1 ? FOLD_NO_ROWS : "");
+    if (rows == 1) cr_expect_eq(world.message[world.messages - 1].rows, 5);
   }
 }
 
-/* Two parts, all but the last, some between, and single ones. */
+/* The whole message, again with NaN as its first element; then the first element by itself, one of the middle and the last;
+ * then the first half. */
 Test(rig_world, a_message_is_cut_in_parts) {
-  static const struct {
-    size_t first, rows;
-  } cuts[][7] = {{{0, 1}, {1, 1}, {0, 1}, {0, 2}, {1, 1}, {0, 1}, {0, 1}},
-                 {{0, 1}, {1, 2}, {0, 2}, {0, 2}, {2, 1}, {1, 1}, {0, 1}}};
   for (rows = 2; rows <= 3; rows++) {
     struct tally t;
     cr_assert_eq(judge(FOLD_CLAIM(FOLD_MESSAGE_INVARIANT), &t).code, FOLD_OK);
-    cr_assert_eq(world.messages, 1 + 7, "%zu messages", world.messages);
-    const float first[] = {world.message[1].first, world.message[2].first, world.message[5].first};
-    cr_expect(world.message[0].rows == rows && world.message[0].first == first[0], "the base run");
-    for (size_t k = 0; k < 7; k++) {
-      cr_expect_eq(world.message[1 + k].rows, cuts[rows - 2][k].rows, "cut %zu of %zu", k, rows);
-      cr_expect_eq(world.message[1 + k].first, first[cuts[rows - 2][k].first], "cut %zu of %zu", k, rows);
-    }
+    cr_assert_eq(world.messages, 6, "%zu messages", world.messages);
+    for (size_t k = 0; k < 6; k++) cr_expect_eq(world.message[k].rows, k < 2 ? rows : 1, "message %zu of %zu", k, rows);
+    const float first = world.message[0].first, middle = world.message[3].first, last = world.message[4].first;
+    cr_expect(isnan(world.message[1].first), "among elements of NaN");
+    cr_expect(world.message[2].first == first && world.message[5].first == first && middle != first);
+    cr_expect_eq(middle == last, rows == 2);
   }
 }
 
@@ -131,8 +128,7 @@ Test(rig_world, what_differs_is_told) {
     double more;
     const char *reason;
   } lies[] = {{FOLD_WORLD_INVARIANT, 3, 0, 0, 0, 1, "different bits with 3 ranks"},
-              {FOLD_MESSAGE_INVARIANT, 0, 2, 0, 1, 1, "elements 1 to 2 have different bits in a message of their own"},
-              {FOLD_MESSAGE_INVARIANT, 0, 1, 0, 0, 1, "elements 0 to 0 have different bits in a message of their own"},
+              {FOLD_MESSAGE_INVARIANT, 0, 1, 0, 0, 1, "different bits for the row by itself"},
               {FOLD_RANK_AGREEMENT, 0, 0, 1, ROWS - 1, 1, "rank 1 has different bits than rank 0"}};
   for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
     struct tally t;
@@ -148,7 +144,7 @@ Test(rig_world, what_differs_is_told) {
 /* Of the run that did it, not of the one before which it was seen. */
 Test(rig_world, a_part_that_was_changed_is_held_against_its_run) {
   struct tally t;
-  world.changes_in = 2; /* of three rows, one part of the message */
+  world.changes_in = 1; /* of three rows, one by itself */
   cr_assert_eq(judge(FOLD_CLAIM(FOLD_MESSAGE_INVARIANT) | FOLD_CLAIM(FOLD_KEEPS_INPUT), &t).code, FOLD_OK);
   cr_expect_eq(t.last[FOLD_MESSAGE_INVARIANT].verdict, FOLD_HELD, "%s", t.last[FOLD_MESSAGE_INVARIANT].reason);
   cr_expect_eq(t.last[FOLD_KEEPS_INPUT].verdict, FOLD_REFUTED);
