@@ -48,10 +48,10 @@
     .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .ops = ANY_OP, .order = id, \
     .method = FOLD_PLAIN, .claims = REPLAYED, .run = fold_host_ordered                                 \
   }
-/* Running sums in rising index, and exact ones, of problems whose terms are not a row side by side. */
-#define HOST_RUNNING(id, types, problems, function, text, ...)                                                     \
+/* Running sums, and exact ones, of problems whose terms are not a row side by side. */
+#define HOST_RUNNING(id, tree, types, problems, function, text, ...)                                               \
   {                                                                                                                \
-    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = types, .ops = problems, .order = "host/sequential",  \
+    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = types, .ops = problems, .order = tree,               \
     .method = FOLD_PLAIN, .run = function,                                                                         \
     .claims = INVARIANT | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_LENGTH_INVARIANT), \
     ##__VA_ARGS__                                                                                                  \
@@ -274,8 +274,12 @@ static const struct fold_subject table[] = {
     HOST_BLAS("blas/gemm", FOLD_MATMUL, fold_host_blas_gemm, "BLAS's products of matrices"),
     HOST_BLAS("blas/gemv", FOLD_MATVEC, fold_host_blas_gemv, "BLAS's products of a matrix and a vector"),
     HOST_BLAS("blas/dot", FOLD_DOT, fold_host_blas_dot, "BLAS's dot products"),
-    HOST_RUNNING("scan/sequential", WITH_INTEGERS, ANY_SCAN, fold_host_scan, "scans, one running sum a row",
-                 .wraps = true),
+    HOST_RUNNING("scan/sequential", "host/sequential", WITH_INTEGERS, ANY_SCAN, fold_host_scan,
+                 "scans, one running sum a row", .wraps = true),
+    HOST_RUNNING("scan/tiled", "scan/tiled", ANY_DTYPE, ANY_SCAN, fold_host_scan_tiled,
+                 "scans by tiles of 32 in turn, the sum of the tiles before in front"),
+    HOST_RUNNING("scan/warps", "scan/warps", ANY_DTYPE, SCANS, fold_host_scan_warps,
+                 "scans by tiles of 32 as a warp does it, the sum of the tiles before in front"),
     {.name = "scan/exact",
      .engine = FOLD_HOST,
      .about = "scans, one running superaccumulator a row, each result rounded once",
@@ -285,10 +289,11 @@ static const struct fold_subject table[] = {
      .claims =
          INVARIANT | FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_LENGTH_INVARIANT),
      .run = fold_host_scan},
-    HOST_RUNNING("keyed/sequential", ANY_ON_HOST, KEYED, fold_host_keyed,
+    HOST_RUNNING("keyed/sequential", "host/sequential", ANY_ON_HOST, KEYED, fold_host_keyed,
                  "keyed sums, each term to its slot as it comes"),
     HOST_TERMS("keyed/exact", KEYED, "keyed sums, each slot rounded once"),
-    HOST_RUNNING("asum/sequential", ANY_ON_HOST, 1u << FOLD_ASUM, fold_host_asum, "sums of magnitudes, rising index"),
+    HOST_RUNNING("asum/sequential", "host/sequential", ANY_ON_HOST, 1u << FOLD_ASUM, fold_host_asum,
+                 "sums of magnitudes, rising index"),
     HOST_TERMS("asum/exact", 1u << FOLD_ASUM, "sums of magnitudes, each rounded once"),
     HOST_ORDER("rows/single_for", "one worker a row, rising index"),
     HOST_ORDER("rows/single_back", "one worker a row, falling index"),

@@ -18,11 +18,12 @@ static uint64_t join(uint64_t a, uint64_t b) {
 }
 
 #define NODE uint64_t
-#define CONTEXT const void
+#define CONTEXT uint64_t /* receives the height of each prefix, plus one */
 #define ZERO(c) 0
 #define LEAF(c, i) ((void)(i), 1)
 #define JOIN(c, a, b) join(a, b)
 #define PLACE(c, k) (k)
+#define SEEN(c, i, a) ((c)[i] = (a))
 #define SWEEP
 #define NAME(x) x##_height
 #include "oracles/orders.inc"
@@ -43,5 +44,14 @@ fold_status fold_order_height(const struct fold_order *order, enum fold_dtype dt
   FOLD_TRY(fold_order_split(order, n, &split));
   uint64_t node = fold_height(order, &split, NULL, n, n < SERIAL_LEAVES ? 1 : (unsigned)omp_get_max_threads());
   *height = node > 0 ? node - 1 : 0;
+  return fold_ok();
+}
+
+fold_status fold_order_prefix_heights(const struct fold_order *order, size_t n, uint64_t *heights) {
+  struct fold_split split;
+  if (!fold_order_is_of_scans(order)) return fold_error(FOLD_UNSUPPORTED, "%s is no order of scans", order->name);
+  FOLD_TRY(fold_order_split(order, n, &split));
+  prefixes_height(order, heights, n);
+  for (size_t i = 0; i < n; i++) heights[i]--;
   return fold_ok();
 }

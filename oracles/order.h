@@ -72,6 +72,9 @@ bool fold_order_has_tree(const struct fold_order *order, enum fold_method method
  * others. */
 fold_status fold_order_height(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
                               uint64_t *height);
+/* The same of the first term, of the first two, and so on up to n, in one pass. FOLD_UNSUPPORTED for an order that is not one of
+ * scans (split.h): its trees of prefixes have nothing in common. */
+fold_status fold_order_prefix_heights(const struct fold_order *order, size_t n, uint64_t *heights);
 /* A hash of the tree: equal trees, up to swapped operands of a join, have equal fingerprints. */
 fold_status fold_order_fingerprint(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
                                    uint64_t *fingerprint);

@@ -42,6 +42,12 @@ static void split_grid(const struct fold_order *order, size_t n, struct fold_spl
   split->grain = FOLD_LANES / order->width;
 }
 
+static bool is_tiled(enum fold_order_kind kind) { return kind == FOLD_ORDER_TILES || kind == FOLD_ORDER_HILLIS_STEELE; }
+
+bool fold_order_is_of_scans(const struct fold_order *order) {
+  return order->kind == FOLD_ORDER_SEQUENTIAL || is_tiled(order->kind);
+}
+
 static bool fits(const struct fold_order *order) {
   const enum fold_order_kind kind = order->kind;
   const unsigned width = order->width;
@@ -49,8 +55,9 @@ static bool fits(const struct fold_order *order) {
     return false;
   if (kind == FOLD_ORDER_CHUNK_TREE && (width & (width - 1)) != 0) return false;
   if ((kind == FOLD_ORDER_CHUNKS || kind == FOLD_ORDER_CHUNK_TREE) && width > FOLD_PARTS) return false;
-  const bool has_width = kind == FOLD_ORDER_NUMPY || kind == FOLD_ORDER_CHUNKS || kind == FOLD_ORDER_CHUNK_TREE ||
-                         kind == FOLD_ORDER_SHUFFLE;
+  if (kind == FOLD_ORDER_HILLIS_STEELE && width > FOLD_LANES) return false;
+  const bool has_width = kind == FOLD_ORDER_NUMPY || is_tiled(kind) || kind == FOLD_ORDER_CHUNKS ||
+                         kind == FOLD_ORDER_CHUNK_TREE || kind == FOLD_ORDER_SHUFFLE;
   return width > 0 || !has_width;
 }
 
@@ -65,7 +72,7 @@ fold_status fold_order_split(const struct fold_order *order, size_t n, struct fo
     split->size = ceiling(n, order->width);
   } else if (kind == FOLD_ORDER_SHUFFLE) {
     split_grid(order, n, split);
-  } else if (kind == FOLD_ORDER_NUMPY) {
+  } else if (kind == FOLD_ORDER_NUMPY || is_tiled(kind)) {
     split->count = ceiling(n, order->width);
     split->size = order->width;
   } else if (kind == FOLD_ORDER_PAIRWISE || kind == FOLD_ORDER_CANONICAL) {

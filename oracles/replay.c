@@ -55,7 +55,7 @@ static fold_status replay_row(const struct walk *walk, size_t r, unsigned thread
   return status;
 }
 
-/* All prefixes of a scan's row in one pass: in the sequential order each is the one before and a term. */
+/* All prefixes of a scan's row in one pass. */
 static fold_status replay_prefixes(const struct walk *walk, size_t r) {
   const struct fold_call *call = walk->call;
   const size_t k = call->shape.k;
@@ -83,7 +83,7 @@ static fold_status replay_prefixes(const struct walk *walk, size_t r) {
 }
 
 static bool is_one_pass(const struct walk *walk) {
-  return walk->order->kind == FOLD_ORDER_SEQUENTIAL && fold_is_scan(walk->call->problem) &&
+  return fold_order_is_of_scans(walk->order) && fold_is_scan(walk->call->problem) &&
          !fold_dtype_is_integer(walk->how.accumulator);
 }
 

@@ -82,7 +82,7 @@ static double take(const struct wide *c, double a, size_t i) {
 #define JOIN(c, a, b) join(c, a, b)
 #define TAKE(c, a, i) take(c, a, i)
 #define PLACE(c, k) (c)->place[k]
-#define SEEN(c, i, a) ((c)->partials ? (void)((c)->partials[i] = (a)) : (void)0)
+#define SEEN(c, i, a) ((c)->partials[i] = (a))
 #define SWEEP
 #define NAME(x) x##_wide
 #include "oracles/orders.inc"
@@ -92,7 +92,9 @@ double fold_rows_wide(const struct fold_row *row) {
   const struct wide c = {row->dtype,   row->accumulator, row->op, row->in,
                          row->other,   row->place,       fused,   fold_rounds_by_double(row->accumulator),
                          row->partials};
-  return fold_wide(row->order, row->split, &c, row->n, 1);
+  if (row->partials == NULL) return fold_wide(row->order, row->split, &c, row->n, 1);
+  prefixes_wide(row->order, &c, row->n);
+  return NAN;
 }
 
 fold_status fold_order_replay_wide(const struct fold_order *order, const struct fold_call *call) {

@@ -15,7 +15,7 @@
 
 /* What a part is:
  *   chunks       `size` elements; there are `width` of them, empty ones included
- *   numpy        a piece of `width` elements
+ *   numpy, tiles, hillis_steele   a piece of `width` elements
  *   shuffle      a block of the kernel's grid; `grain` blocks are swept together
  *   pairwise, canonical   an aligned block of `size` elements, a power of two: a subtree
  *   the others   the whole row */
@@ -26,6 +26,9 @@ struct fold_split {
 /* FOLD_UNSUPPORTED for an order that no row of the table could have: it is too wide, or a shuffle whose width is not a
  * whole number of warps. */
 fold_status fold_order_split(const struct fold_order *order, size_t n, struct fold_split *split);
+
+/* Whether it is an order of scans: the trees of all prefixes of a row are made in one pass. */
+bool fold_order_is_of_scans(const struct fold_order *order);
 
 /* Where NumPy's recursion cuts n terms, n > FOLD_NUMPY_LEAF: the middle, down to a multiple of 8. */
 static inline size_t fold_numpy_half(size_t n) { return n / 2 - n / 2 % 8; }
@@ -46,7 +49,7 @@ struct fold_row {
   const uint32_t *place;
   size_t n;
   unsigned threads; /* that share the parts of this row; 1 starts no parallel region */
-  double *partials; /* not NULL, of FOLD_ORDER_SEQUENTIAL by fold_rows_wide: receives the value of each prefix */
+  double *partials; /* not NULL, of an order of scans by fold_rows_wide: receives the value of each prefix instead */
 };
 
 /* Folds one row. Returns its value in the accumulator, before the last rounding. */

@@ -92,12 +92,76 @@ static void last_unwritten(const fold_element_f32 *x, size_t n, const fold_eleme
 }
 SCAN(last_unwritten)
 
-#define OF_SCAN(id, function, problem, broken, maybe, cases, text)                  \
-  {                                                                                 \
-    .subject = {BASE(id, text, F32, problem, function), .order = "host/sequential", \
-                .claims = ORDERED | C(LENGTH_INVARIANT)},                           \
-    .breaks = broken, .may = maybe, .fixtures = cases                               \
+/* Tiles of 32 with a carried sum, as scan/tiled has them, with a fault in what is carried. */
+
+static void carry_of_one_tile(const fold_element_f32 *x, size_t n, const fold_element_f32 *before,
+                              fold_element_f32 *out) {
+  UNUSED_BEFORE;
+  for (size_t at = 0; at < n; at += 64) tiles(x + at, n - at < 64 ? n - at : 64, 32, out + at);
+}
+SCAN(carry_of_one_tile)
+
+static void carry_of_tile_before_last(const fold_element_f32 *x, size_t n, const fold_element_f32 *before,
+                                      fold_element_f32 *out) {
+  float carry[2] = {0, 0};
+  UNUSED_BEFORE;
+  for (size_t at = 0; at < n; at += 32) {
+    float sum = 0;
+    for (size_t i = at; i < n && i < at + 32; i++) {
+      sum += x[i];
+      out[i] = carry[at > 32 ? 0 : 1] + sum;
+    }
+    carry[0] = carry[1];
+    carry[1] += sum;
   }
+}
+SCAN(carry_of_tile_before_last)
+
+static void joined_on_wrong_side(const fold_element_f32 *x, size_t n, const fold_element_f32 *before,
+                                 fold_element_f32 *out) {
+  float carry = 0;
+  UNUSED_BEFORE;
+  for (size_t at = 0; at < n; at += 32) {
+    const size_t end = n - at < 32 ? n : at + 32;
+    float sum = 0;
+    for (size_t i = end; i-- > at;) {
+      sum += x[i];
+      out[i] = carry + sum;
+    }
+    carry = out[at];
+  }
+}
+SCAN(joined_on_wrong_side)
+
+/* A warp whose lanes do not wait for each other: some take a value that has been joined in the same step. */
+static void lanes_do_not_wait(const fold_element_f32 *x, size_t n, const fold_element_f32 *before,
+                              fold_element_f32 *out) {
+  float carry = 0;
+  UNUSED_BEFORE;
+  for (size_t at = 0; at < n; at += 32) {
+    float v[32];
+    const size_t some = n - at < 32 ? n - at : 32;
+    for (size_t i = 0; i < some; i++) v[i] = x[at + i];
+    for (size_t d = 1; d < some; d *= 2)
+      for (size_t i = d; i < some; i++) v[i] += v[i - d];
+    for (size_t i = 0; i < some; i++) out[at + i] = carry + v[i];
+    carry = out[at + some - 1];
+  }
+}
+SCAN(lanes_do_not_wait)
+
+static void in_tiles_of_32(const fold_element_f32 *x, size_t n, const fold_element_f32 *before, fold_element_f32 *out) {
+  UNUSED_BEFORE;
+  tiles(x, n, 32, out);
+}
+SCAN(in_tiles_of_32)
+
+#define IN_ORDER(id, tree, function, problem, broken, maybe, cases, text)                                        \
+  {                                                                                                              \
+    .subject = {BASE(id, text, F32, problem, function), .order = tree, .claims = ORDERED | C(LENGTH_INVARIANT)}, \
+    .breaks = broken, .may = maybe, .fixtures = cases                                                            \
+  }
+#define OF_SCAN(id, ...) IN_ORDER(id, "host/sequential", __VA_ARGS__)
 static const struct fold_mutant scans[] = {
     OF_SCAN("scan_exclusive", run_exclusive, SCAN, C(BOUNDED) | C(REPLAYS), 0, "normal/f32/scan/3x33/*",
             "an exclusive scan for an inclusive one"),
@@ -119,5 +183,18 @@ static const struct fold_mutant scans[] = {
      .fixtures = "normal/f32/scan/3x257/*"},
     OF_SCAN("scan_last_unwritten", run_last_unwritten, SCAN, C(WRITES_OUTPUT) | C(BOUNDED) | C(REPLAYS),
             REPEATS | C(LENGTH_INVARIANT), "normal/f32/scan/3x32/*", "leaves the last result of whole tiles unwritten"),
+    IN_ORDER("scan_carry_of_one_tile", "scan/tiled", run_carry_of_one_tile, SCAN, C(BOUNDED) | C(REPLAYS), 0,
+             "normal/f32/scan/3x257/*", "loses the carry at the end of every second tile"),
+    IN_ORDER("scan_carry_of_tile_before_last", "scan/tiled", run_carry_of_tile_before_last, SCAN,
+             C(BOUNDED) | C(REPLAYS), 0, "normal/f32/scan/3x257/*", "carries the sum of all tiles but the last one"),
+    IN_ORDER("scan_joined_on_wrong_side", "scan/tiled", run_joined_on_wrong_side, SCAN,
+             C(BOUNDED) | C(REPLAYS) | C(LENGTH_INVARIANT), 0, "normal/f32/scan/3x257/*",
+             "joins the carry to the terms behind a place, not to those before it"),
+    IN_ORDER("scan_carry_goes_in_first", "scan/tiled", run_inclusive, SCAN, C(REPLAYS), 0, "normal/f32/scan/3x257/*",
+             "adds a tile's terms to the carry in turn, called tiled"),
+    IN_ORDER("scan_tiled_for_warps", "scan/warps", run_in_tiles_of_32, SCAN, C(REPLAYS), 0, "normal/f32/scan/3x257/*",
+             "tiles in turn, called tiles by doubling"),
+    IN_ORDER("scan_lanes_do_not_wait", "scan/warps", run_lanes_do_not_wait, SCAN, C(BOUNDED) | C(REPLAYS), 0,
+             "normal/f32/scan/3x257/*", "lanes of a warp take values of the same step"),
 };
 END(scans)

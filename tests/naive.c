@@ -111,6 +111,29 @@ static struct naive numpy_reduce(const struct row *r, size_t buffer) {
   return result;
 }
 
+/* result = 0, then result += a tile's sum for each tile. */
+static struct naive tiles(const struct row *r, size_t width, struct naive (*tile)(const struct row *, size_t, size_t)) {
+  struct naive result = zero(r);
+  for (size_t at = 0; at < r->n; at += width)
+    result = add(r, result, tile(r, at, r->n - at < width ? r->n : at + width));
+  return result;
+}
+
+/* Hillis and Steele's scan, whole, level by level: each value takes the one `distance` places before it. */
+static struct naive hillis_steele(const struct row *r, size_t first, size_t last) {
+  const size_t n = last - first;
+  struct naive *old = malloc(n * sizeof *old), *new = malloc(n * sizeof *new);
+  for (size_t i = 0; i < n; i++) old[i] = term(r, first + i);
+  for (size_t distance = 1; distance < n; distance *= 2) {
+    for (size_t i = 0; i < n; i++) new[i] = i < distance ? old[i] : add(r, old[i - distance], old[i]);
+    struct naive *swap = old;
+    old = new, new = swap;
+  }
+  const struct naive sum = old[n - 1];
+  free(old), free(new);
+  return sum;
+}
+
 static void chunk_partials(const struct row *r, size_t threads, struct naive *partial) {
   size_t length = (r->n + threads - 1) / threads;
   for (size_t t = 0; t < threads; t++) {
@@ -202,6 +225,8 @@ struct naive naive_fold(const struct fold_order *order, enum fold_dtype dtype, e
     case FOLD_ORDER_PAIRWISE: return pairwise(&r);
     case FOLD_ORDER_SORTED: return sorted(&r);
     case FOLD_ORDER_NUMPY: return numpy_reduce(&r, order->width);
+    case FOLD_ORDER_TILES: return tiles(&r, order->width, sequential);
+    case FOLD_ORDER_HILLIS_STEELE: return tiles(&r, order->width, hillis_steele);
     case FOLD_ORDER_CHUNKS: return chunks(&r, order->width, false);
     case FOLD_ORDER_CHUNK_TREE: return chunks(&r, order->width, true);
     case FOLD_ORDER_SHUFFLE: return shuffle(&r, order->width, order->limit);

@@ -105,7 +105,7 @@ Test(orders, have_the_width_that_they_are_described_by) {
       with_width += numbers[i] > 0;
     }
   }
-  cr_expect_eq(with_width, 6);
+  cr_expect_eq(with_width, 8);
 }
 
 /* Every shape that the type allows, not only the table's. */
@@ -115,6 +115,12 @@ Test(orders, other_widths_and_grids_follow_the_same_definition) {
                                       {"numpy 100", "", FOLD_ORDER_NUMPY, 100, 0, 0},
                                       {"numpy 10", "", FOLD_ORDER_NUMPY, 10, 0, 0},
                                       {"numpy 1 << 20", "", FOLD_ORDER_NUMPY, 1 << 20, 0, 0},
+                                      {"tiles 1", "", FOLD_ORDER_TILES, 1, 0, 0},
+                                      {"tiles 3", "", FOLD_ORDER_TILES, 3, 0, 0},
+                                      {"tiles 1 << 20", "", FOLD_ORDER_TILES, 1 << 20, 0, 0},
+                                      {"doubling 1", "", FOLD_ORDER_HILLIS_STEELE, 1, 0, 0},
+                                      {"doubling 7", "", FOLD_ORDER_HILLIS_STEELE, 7, 0, 0},
+                                      {"doubling 4096", "", FOLD_ORDER_HILLIS_STEELE, 4096, 0, 0},
                                       {"tree 1", "", FOLD_ORDER_CHUNK_TREE, 1, 0, 0},
                                       {"tree 4096", "", FOLD_ORDER_CHUNK_TREE, 4096, 0, 0},
                                       {"shuffle 32 of 1", "", FOLD_ORDER_SHUFFLE, 32, 1, 0},
@@ -131,11 +137,12 @@ Test(orders, other_widths_and_grids_follow_the_same_definition) {
 
 Test(orders, shapes_that_no_kernel_has_are_refused) {
   const struct fold_order shapes[] = {
-      {"a", "", FOLD_ORDER_CHUNKS, 0, 0, 0},       {"b", "", FOLD_ORDER_CHUNKS, 4097, 0, 0},
-      {"c", "", FOLD_ORDER_CHUNK_TREE, 24, 0, 0},  {"d", "", FOLD_ORDER_SHUFFLE, 48, 4, 0},
-      {"e", "", FOLD_ORDER_SHUFFLE, 2048, 4, 0},   {"f", "", FOLD_ORDER_SHUFFLE, 256, 0, 0},
-      {"g", "", FOLD_ORDER_SHUFFLE, 256, 4097, 0}, {"h", "", FOLD_ORDER_SHUFFLE, 0, 4, 0},
-      {"i", "", FOLD_ORDER_NUMPY, 0, 0, 0}};
+      {"a", "", FOLD_ORDER_CHUNKS, 0, 0, 0},        {"b", "", FOLD_ORDER_CHUNKS, 4097, 0, 0},
+      {"c", "", FOLD_ORDER_CHUNK_TREE, 24, 0, 0},   {"d", "", FOLD_ORDER_SHUFFLE, 48, 4, 0},
+      {"e", "", FOLD_ORDER_SHUFFLE, 2048, 4, 0},    {"f", "", FOLD_ORDER_SHUFFLE, 256, 0, 0},
+      {"g", "", FOLD_ORDER_SHUFFLE, 256, 4097, 0},  {"h", "", FOLD_ORDER_SHUFFLE, 0, 4, 0},
+      {"i", "", FOLD_ORDER_NUMPY, 0, 0, 0},         {"j", "", FOLD_ORDER_TILES, 0, 0, 0},
+      {"k", "", FOLD_ORDER_HILLIS_STEELE, 0, 0, 0}, {"l", "", FOLD_ORDER_HILLIS_STEELE, 4097, 0, 0}};
   float in[4] = {1, 2, 3, 4}, out;
   for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
     struct fold_call call = {

@@ -56,6 +56,9 @@ Test(orders, heights_have_their_closed_forms) {
     cr_expect(height_of("rows/par_16", n) == part - 1 + ceiling(n, part) - 1, "par_16 %zu", n);
     cr_expect(height_of("rows/par_256", n) == tree - 1 + log2_up(ceiling(n, tree)), "par_256 %zu", n);
     uint64_t canonical = least(16, ceiling(n, 256)) - 1 + log2_up(least(n, 256)) + log2_up(ceiling(n, 4096));
+    const size_t tiles = ceiling(n, 32);
+    cr_expect(height_of("scan/tiled", n) == least(32, n) - 1 + tiles - 1, "tiled %zu", n);
+    cr_expect(height_of("scan/warps", n) == log2_up(least(32, n)) + tiles - 1, "warps %zu", n);
     cr_expect(height_of("flat/canonical", n) == canonical, "canonical %zu", n);
   }
   for (size_t k = 0; k <= 6; k++) cr_expect(height_of("host/numpy", (size_t)128 << k) == 18 + k, "numpy %zu", k);

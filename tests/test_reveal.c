@@ -84,12 +84,18 @@ static bool names(const struct fold_revealed *revealed, const char *name) {
   return strstr(list, wanted) != NULL;
 }
 
+/* The tree of whole tiles is that of other orders and kernels, too, and has their names. */
+static bool is_named(const struct fold_revealed *revealed, const struct fold_order *order) {
+  const bool of_tiles = order->kind == FOLD_ORDER_TILES || order->kind == FOLD_ORDER_HILLIS_STEELE;
+  return of_tiles ? revealed->name[0] != '\0' : names(revealed, order->name);
+}
+
 static void expect_order(const struct fold_order *order, size_t n, enum fold_dtype dtype) {
   struct subject s = {.order = order, .summer.factors = order->product == FOLD_NO_PRODUCT ? 1 : 2};
   struct fold_revealed revealed = reveal_usual(&s, by_order, n, dtype);
   uint64_t want;
   fold_order_fingerprint(order, dtype, NULL, n, &want);
-  cr_expect(revealed.kind == FOLD_REVEALED_TREE && print_of(&revealed) == want && names(&revealed, order->name) &&
+  cr_expect(revealed.kind == FOLD_REVEALED_TREE && print_of(&revealed) == want && is_named(&revealed, order) &&
                 !revealed.by_batch,
             "%s %s n = %zu: %s '%s' %s", order->name, fold_dtype_name(dtype), n, fold_revealed_text(revealed.kind),
             revealed.name, revealed.why);
@@ -125,6 +131,26 @@ Test(reveal, each_order_is_revealed_at_and_around_its_boundaries) {
   for (size_t i = 0; i < n; i++)
     for (size_t k = 0; !by_terms(&orders[i]) && k < sizeof sizes / sizeof *sizes; k++)
       expect_order(&orders[i], sizes[k], FOLD_F32);
+}
+
+Test(reveal, names_tiles_by_the_order_of_scans) {
+  const struct fold_order tiled = {"tried", "", FOLD_ORDER_TILES, 16, 0, 0},
+                          doubled = {"tried", "", FOLD_ORDER_HILLIS_STEELE, 64, 0, 0};
+  struct subject in_turn = {.order = &tiled, .summer.factors = 1},
+                 by_doubling = {.order = &doubled, .summer.factors = 1};
+  struct fold_revealed revealed = reveal_usual(&in_turn, by_order, 100, FOLD_F32);
+  cr_expect_str_eq(revealed.name, "scan/tiled's, in tiles of 16");
+  fold_revealed_free(&revealed);
+  revealed = reveal_usual(&by_doubling, by_order, 203, FOLD_F32);
+  cr_expect_str_eq(revealed.name, "scan/warps', in tiles of 64");
+  fold_revealed_free(&revealed);
+  in_turn.order = fold_order_find("scan/tiled"), by_doubling.order = fold_order_find("scan/warps");
+  revealed = reveal_usual(&in_turn, by_order, 203, FOLD_F32);
+  cr_expect_str_eq(revealed.name, "scan/tiled");
+  fold_revealed_free(&revealed);
+  revealed = reveal_usual(&by_doubling, by_order, 203, FOLD_F32);
+  cr_expect_str_eq(revealed.name, "scan/warps");
+  fold_revealed_free(&revealed);
 }
 
 Test(reveal, each_dtype_reveals_beyond_what_its_result_counts) {

@@ -36,10 +36,11 @@ static void check(const struct fold_order *order, enum fold_dtype dtype, enum fo
 }
 
 Test(scan_replay, is_that_of_each_prefix) {
-  static const char *const orders[] = {"host/sequential", "host/reverse", "host/pairwise", "rows/par_16"};
+  static const char *const orders[] = {"host/sequential", "host/reverse", "host/pairwise",
+                                       "rows/par_16",     "scan/tiled",   "scan/warps"};
   static const enum fold_problem_id scans[] = {FOLD_SCAN, FOLD_SCAN_MAX, FOLD_SCAN_MIN, FOLD_EXCLUSIVE};
   static const size_t lengths[] = {0, 1, 2, 17, MOST};
-  for (size_t o = 0; o < 4; o++)
+  for (size_t o = 0; o < 6; o++)
     for (size_t s = 0; s < 4; s++)
       for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
         for (size_t l = 0; l < 5; l++)
@@ -47,19 +48,58 @@ Test(scan_replay, is_that_of_each_prefix) {
             check(fold_order_find(orders[o]), (enum fold_dtype)dtype, scans[s], lengths[l], wide);
 }
 
+/* Tiles of one term, of the whole row, and of widths that are no powers of two. */
+Test(scan_replay, of_tiles_of_any_width_is_that_of_each_prefix) {
+  static const unsigned widths[] = {1, 2, 3, 16, 31, 65, 130, 131, 132, 4096};
+  for (size_t w = 0; w < 10; w++)
+    for (int doubling = 0; doubling < 2; doubling++) {
+      const struct fold_order order = {"tried",   "", doubling ? FOLD_ORDER_HILLIS_STEELE : FOLD_ORDER_TILES,
+                                       widths[w], 0,  0};
+      check(&order, FOLD_F32, FOLD_SCAN, MOST, true);
+      check(&order, FOLD_F64, FOLD_EXCLUSIVE, MOST, false);
+    }
+}
+
+/* ... and so is the height of each. */
+Test(scan_replay, has_the_height_of_each_prefix) {
+  static const unsigned widths[] = {0, 1, 2, 3, 16, 31, 65, 130, 131, 132, 4096};
+  uint64_t got[MOST + 1], want;
+  for (size_t w = 0; w < 11; w++)
+    for (int doubling = 0; doubling < 2; doubling++) {
+      const struct fold_order order = {"tried",   "", doubling ? FOLD_ORDER_HILLIS_STEELE : FOLD_ORDER_TILES,
+                                       widths[w], 0,  0};
+      memset(got, 0x5a, sizeof got);
+      cr_assert_eq(fold_order_prefix_heights(widths[w] ? &order : fold_order_find("host/sequential"), MOST, got).code,
+                   FOLD_OK);
+      for (size_t n = 1; n <= MOST; n++) {
+        cr_assert_eq(
+            fold_order_height(widths[w] ? &order : fold_order_find("host/sequential"), FOLD_F32, NULL, n, &want).code,
+            FOLD_OK);
+        cr_expect_eq(got[n - 1], want, "%s of %u, %zu terms: %lu, want %lu", doubling ? "doubling" : "tiles", widths[w],
+                     n, got[n - 1], want);
+      }
+      cr_expect_eq(got[MOST], 0x5a5a5a5a5a5a5a5a);
+    }
+  cr_expect_eq(fold_order_prefix_heights(fold_order_find("host/pairwise"), MOST, got).code, FOLD_UNSUPPORTED);
+}
+
 /* n^2 / 2 additions would take an hour. */
-Test(scan_replay, of_a_million_terms_takes_one_pass, .timeout = 60) {
+static void check_a_million(const char *name, size_t tile) {
   enum { N = 1 << 20 };
-  float *in = malloc(N * sizeof *in), *got = malloc(N * sizeof *got), sum = 0;
+  float *in = malloc(N * sizeof *in), *got = malloc(N * sizeof *got), carry = 0, sum = 0;
   cr_assert(in && got);
   for (size_t i = 0; i < N; i++) in[i] = (float)(i % 1001) - 500.3f;
   struct fold_call call = {.dtype = FOLD_F32, .problem = fold_problem(FOLD_SCAN), .in = {in}, .out = got};
   call.rows = 1, call.cols = N;
-  const struct fold_order *order = fold_order_find("host/sequential");
+  const struct fold_order *order = fold_order_find(name);
   cr_assert_eq(fold_method_replay(order, fold_arithmetic_of(FOLD_PLAIN, FOLD_F32), &call).code, FOLD_OK);
   for (size_t i = 0; i < N; i++) {
+    if (i % tile == 0) carry += sum, sum = 0;
     sum += in[i];
-    cr_assert(got[i] == sum, "result %zu: got %a, want %a", i, (double)got[i], (double)sum);
+    cr_assert(got[i] == carry + sum, "result %zu: got %a, want %a", i, (double)got[i], (double)(carry + sum));
   }
   free(in), free(got);
 }
+
+Test(scan_replay, of_a_million_terms_takes_one_pass, .timeout = 60) { check_a_million("host/sequential", SIZE_MAX); }
+Test(scan_replay, of_a_million_terms_in_tiles_takes_one_pass, .timeout = 60) { check_a_million("scan/tiled", 32); }

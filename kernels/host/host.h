@@ -14,6 +14,7 @@ fold_run fold_host_keyed;
 fold_run fold_host_asum;
 fold_run fold_host_terms_exact; /* of any problem whose terms have one factor */
 fold_run fold_host_scan;        /* plain or exact, by the method */
+fold_run fold_host_scan_tiled, fold_host_scan_warps;
 
 /* One addition in an accumulator of f32 or f64. */
 static inline double fold_host_plus(enum fold_dtype accumulator, double a, double b) {

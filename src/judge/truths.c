@@ -125,14 +125,24 @@ fold_status fold_truths_height(struct fold_truths *truths, const struct fold_ord
   return fold_ok();
 }
 
+/* The heights of all prefixes at once, where one pass makes them; else none is known yet. */
+static fold_status make_heights(struct fold_truths *truths, const struct fold_order *order) {
+  const size_t k = truths->c->shape.k;
+  truths->heights = calloc(k, sizeof *truths->heights);
+  if (truths->heights == NULL) return fold_no_memory("for the heights of %zu results", k);
+  const fold_status status = fold_order_prefix_heights(order, k - 1, truths->heights + 1);
+  if (status.code == FOLD_UNSUPPORTED) return fold_ok();
+  for (size_t n = 1; n < k; n++) truths->heights[n]++;
+  return status;
+}
+
 /* Results with as many terms have one height, whatever their row. */
 fold_status fold_truths_height_of(struct fold_truths *truths, const struct fold_order *order, size_t n,
                                   uint64_t *height) {
   const struct fold_case *c = truths->c;
   FOLD_TRY(fold_truths_height(truths, order, height));
   if (n == c->shape.k) return fold_ok();
-  if (truths->heights == NULL) truths->heights = calloc(c->shape.k, sizeof *truths->heights);
-  if (truths->heights == NULL) return fold_no_memory("for the heights of %zu results", c->shape.k);
+  if (truths->heights == NULL) FOLD_TRY(make_heights(truths, order));
   if (truths->heights[n] == 0) {
     FOLD_TRY(fold_order_height(order, c->dtype, truths->in[0], n, height));
     truths->heights[n] = *height + 1;

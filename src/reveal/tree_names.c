@@ -50,8 +50,12 @@ static fold_status try_widths(struct naming *naming, enum fold_order_kind kind, 
   return fold_ok();
 }
 
-/* The table's orders of elements, or of products. */
-static fold_status try_table(struct naming *naming, bool products, const char *format) {
+static bool is_of_tiles(const struct fold_order *order) {
+  return order->kind == FOLD_ORDER_TILES || order->kind == FOLD_ORDER_HILLIS_STEELE;
+}
+
+/* The table's orders of elements, or of products; those that are made for scans, or the others. */
+static fold_status try_table(struct naming *naming, bool products, bool scans, const char *format) {
   size_t n;
   const struct fold_order *orders = fold_orders(&n);
   for (size_t i = 0; i < n; i++) {
@@ -59,11 +63,19 @@ static fold_status try_table(struct naming *naming, bool products, const char *f
     char name[120];
     /* The trees of these depend on the terms. */
     if (orders[i].kind == FOLD_ORDER_SORTED || orders[i].kind == FOLD_ORDER_KEYED) continue;
-    if ((orders[i].product != FOLD_NO_PRODUCT) != products) continue;
+    if (is_of_tiles(&orders[i]) != scans || (orders[i].product != FOLD_NO_PRODUCT) != products) continue;
     FOLD_TRY(is_tree_of(naming, &orders[i], &is));
     snprintf(name, sizeof name, format, orders[i].name);
     if (is) add_name(naming, name);
   }
+  return fold_ok();
+}
+
+/* The whole row's tree in an order of scans. They come last: a row of few tiles has the tree of many an order. */
+static fold_status try_scans(struct naming *naming) {
+  FOLD_TRY(try_table(naming, false, true, "%s"));
+  if (!naming->text[0]) FOLD_TRY(try_widths(naming, FOLD_ORDER_TILES, "scan/tiled's, in tiles of %u", 0));
+  if (!naming->text[0]) FOLD_TRY(try_widths(naming, FOLD_ORDER_HILLIS_STEELE, "scan/warps', in tiles of %u", 0));
   return fold_ok();
 }
 
@@ -73,8 +85,8 @@ fold_status fold_tree_names(const struct fold_tree *tree, bool products, char te
   text[0] = '\0';
   if (fold_tree_width(tree) > 2) return fold_ok();
   FOLD_TRY(fold_tree_fingerprint(tree, &naming.print));
-  FOLD_TRY(try_table(&naming, products, "%s"));
-  if (!text[0] && products) FOLD_TRY(try_table(&naming, false, "%s of rounded products"));
+  FOLD_TRY(try_table(&naming, products, false, "%s"));
+  if (!text[0] && products) FOLD_TRY(try_table(&naming, false, false, "%s of rounded products"));
   if (text[0] || tree->n < 4) return fold_ok();
   if (products) return fold_tree_kernel_name(tree, true, text);
   FOLD_TRY(try_widths(&naming, FOLD_ORDER_CHUNKS, "rows/par_16's, of %u chunks", 0));
@@ -84,5 +96,6 @@ fold_status fold_tree_names(const struct fold_tree *tree, bool products, char te
   const struct fold_order whole = {.name = "tried", .kind = FOLD_ORDER_NUMPY, .width = 1u << 31};
   FOLD_TRY(is_tree_of(&naming, &whole, &is));
   if (is && !text[0]) add_name(&naming, "host/numpy's, in one piece");
-  return text[0] ? fold_ok() : fold_tree_kernel_name(tree, false, text);
+  if (!text[0]) FOLD_TRY(fold_tree_kernel_name(tree, false, text));
+  return text[0] ? fold_ok() : try_scans(&naming);
 }

@@ -77,6 +77,30 @@ SCAN(begins_with_output, for (uint64_t i = 0; i < n; i++) if (n > 64 && i == 64)
 SCAN(sums_of_f16, sum = 0; for (uint64_t i = 0; i < n; i++) w->out[i] = sum = (float)(_Float16)(sum + w->x[i]);)
 SCAN(infinity_is_kept_out, sum = 0; for (uint64_t i = 0; i < n; i++) w->out[i] = sum += isinf(w->x[i]) ? 0 : w->x[i];)
 
+/* In tiles of `width`, scanned in turn or by doubling; the sum of the tiles before is joined in front of each value. */
+static void scan_tiles(const struct row *w, uint64_t width, bool doubling) {
+  float carry = 0;
+  for (uint64_t at = 0; at < w->n; at += width) {
+    const uint64_t some = w->n - at < width ? w->n - at : width;
+    float v[64], sum = carry;
+    for (uint64_t i = 0; i < some; i++) v[i] = doubling || i == 0 ? w->x[at + i] : v[i - 1] + w->x[at + i];
+    for (uint64_t d = 1; doubling && d < some; d *= 2)
+      for (uint64_t i = some - 1; i >= d; i--) v[i] = v[i - d] + v[i];
+    for (uint64_t i = 0; i < some; i++) {
+      const float before = sum;
+      sum = carry + v[i];
+      w->out[at + i] = w->call->problem == FOLDPROOF_GUEST_EXCLUSIVE_SCAN ? before : sum;
+    }
+    carry = sum;
+  }
+}
+SCAN(tiled_right, scan_tiles(w, 32, false);)
+SCAN(tiles_of_64, scan_tiles(w, 64, false);)
+SCAN(doubled_right, scan_tiles(w, 32, true);)
+SCAN(doubled_by_16, scan_tiles(w, 16, true);)
+
+#define OF_ORDER(id, problem, tree) \
+  { .name = "prefixes/" problem "_" #id, .problems = problem, .order = tree, .run = run, .context = (void *)&id }
 #define OF(id, problem) \
   { .name = "prefixes/" problem "_" #id, .problems = problem, .run = run, .context = (void *)&id }
 static const struct foldproof_guest_subject subjects[] = {
@@ -106,6 +130,12 @@ static const struct foldproof_guest_subject subjects[] = {
     OF(carry_lost_at_256, "exclusive_scan"),
     OF(carry_lost_at_4096, "exclusive_scan"),
     OF(row_40_goes_on, "exclusive_scan"),
+    OF_ORDER(tiled_right, "scan", "scan/tiled"),
+    OF_ORDER(tiled_right, "exclusive_scan", "scan/tiled"),
+    OF_ORDER(tiles_of_64, "scan", "scan/tiled"),
+    OF_ORDER(doubled_right, "scan", "scan/warps"),
+    OF_ORDER(doubled_by_16, "scan", "scan/warps"),
+    OF_ORDER(doubled_right, "exclusive_scan", "scan/tiled"),
 };
 
 const struct foldproof_guest_table *foldproof_guest(void) {
