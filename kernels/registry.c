@@ -43,67 +43,68 @@
 #define ROUNDED_ONCE \
   (INVARIANT | FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT))
 
-#define HOST_ORDER(id, text)                                                                           \
-  {                                                                                                    \
-    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .ops = ANY_OP, .order = id, \
-    .method = FOLD_PLAIN, .claims = REPLAYED, .run = fold_host_ordered                                 \
+#define HOST_ORDER(id, text)                                                                                \
+  {                                                                                                         \
+    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .problems = ANY_OP, .order = id, \
+    .method = FOLD_PLAIN, .claims = REPLAYED, .run = fold_host_ordered                                      \
   }
 /* Running sums, and exact ones, of problems whose terms are not a row side by side. */
-#define HOST_RUNNING(id, tree, types, problems, function, text, ...)                                               \
+#define HOST_RUNNING(id, tree, types, folds, function, text, ...)                                                  \
   {                                                                                                                \
-    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = types, .ops = problems, .order = tree,               \
+    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = types, .problems = folds, .order = tree,             \
     .method = FOLD_PLAIN, .run = function,                                                                         \
     .claims = INVARIANT | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_LENGTH_INVARIANT), \
     ##__VA_ARGS__                                                                                                  \
   }
-#define HOST_TERMS(id, problems, text)                                                                            \
-  {                                                                                                               \
-    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .ops = problems, .method = FOLD_EXACT, \
-    .claims = ROUNDED_ONCE, .run = fold_host_terms_exact                                                          \
+#define HOST_TERMS(id, folds, text)                                                                                 \
+  {                                                                                                                 \
+    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .problems = folds, .method = FOLD_EXACT, \
+    .claims = ROUNDED_ONCE, .run = fold_host_terms_exact                                                            \
   }
-#define HOST_DETERM(id, workers, text)                                                                             \
-  {                                                                                                                \
-    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .ops = ANY_OP, .order = "rows/par_256", \
-    .method = FOLD_PLAIN, .claims = DETERM, .twin = "rows/par_256", .width = workers, .run = fold_host_determ      \
+#define HOST_DETERM(id, workers, text)                                                                         \
+  {                                                                                                            \
+    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .problems = ANY_OP,                 \
+    .order = "rows/par_256", .method = FOLD_PLAIN, .claims = DETERM, .twin = "rows/par_256", .width = workers, \
+    .run = fold_host_determ                                                                                    \
   }
-#define HOST_SUM(id, how, what, sequence, text, ...)                                                       \
-  {                                                                                                        \
-    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .ops = SUMS, .order = sequence, \
-    .method = how, .claims = what, .run = fold_host_summed, ##__VA_ARGS__                                  \
+#define HOST_SUM(id, how, what, sequence, text, ...)                                                            \
+  {                                                                                                             \
+    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .problems = SUMS, .order = sequence, \
+    .method = how, .claims = what, .run = fold_host_summed, ##__VA_ARGS__                                       \
   }
 
 /* A host subject in an order of the table whose results have another dtype. */
-#define HOST_TO(id, tree, takes, to, what, text)                                                   \
-  {                                                                                                \
-    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = takes, .ops = ANY_OP, .order = tree, \
-    .method = FOLD_PLAIN, .result = FOLD_ALWAYS(to), .claims = what, .run = fold_host_ordered      \
+#define HOST_TO(id, tree, takes, to, what, text)                                                        \
+  {                                                                                                     \
+    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = takes, .problems = ANY_OP, .order = tree, \
+    .method = FOLD_PLAIN, .result = FOLD_ALWAYS(to), .claims = what, .run = fold_host_ordered           \
   }
 
-#define HOST_DOT(id, text)                                                                             \
-  {                                                                                                    \
-    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_DTYPE, .ops = PRODUCTS, .order = id, \
-    .method = FOLD_PLAIN, .claims = REPLAYED | FOLD_CLAIM(FOLD_STRIDE_INVARIANT), .strides = true,     \
-    .run = fold_host_ordered                                                                           \
+#define HOST_DOT(id, text)                                                                                  \
+  {                                                                                                         \
+    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_DTYPE, .problems = PRODUCTS, .order = id, \
+    .method = FOLD_PLAIN, .claims = REPLAYED | FOLD_CLAIM(FOLD_STRIDE_INVARIANT), .strides = true,          \
+    .run = fold_host_ordered                                                                                \
   }
 
 /* Its documentation states no order and no bits that repeat, and nothing of NaN, infinities and what its threads leave in the process. */
-#define HOST_BLAS(id, problem, function, text)                                                                    \
-  {                                                                                                               \
-    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = WIDE, .ops = 1u << (problem), .method = FOLD_PLAIN, \
-    .claims = WELL_BEHAVED & ~FOLD_CLAIM(FOLD_LEAVES_NO_TRACE), .strides = true, .finite = true, .run = function, \
-    .peer = true                                                                                                  \
+#define HOST_BLAS(id, problem, function, text)                                                                         \
+  {                                                                                                                    \
+    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = WIDE, .problems = 1u << (problem), .method = FOLD_PLAIN, \
+    .claims = WELL_BEHAVED & ~FOLD_CLAIM(FOLD_LEAVES_NO_TRACE), .strides = true, .finite = true, .run = function,      \
+    .peer = true                                                                                                       \
   }
 
 /* The CUDA subjects. `@plain` is the first rung of a ladder: the same order, without the tuning. */
-#define CUDA_ORDER(id, tree, what, function, room, text, ...)                                          \
-  {                                                                                                    \
-    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE, .ops = ANY_OP, .order = tree, \
-    .method = FOLD_PLAIN, .claims = what, .run = function, .scratch = room, ##__VA_ARGS__              \
+#define CUDA_ORDER(id, tree, what, function, room, text, ...)                                               \
+  {                                                                                                         \
+    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE, .problems = ANY_OP, .order = tree, \
+    .method = FOLD_PLAIN, .claims = what, .run = function, .scratch = room, ##__VA_ARGS__                   \
   }
-#define CUDA_DETERM(id, function, room, text, ...)                                                                  \
-  {                                                                                                                 \
-    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE, .ops = ANY_OP, .order = "rows/par_256",    \
-    .method = FOLD_PLAIN, .claims = DETERM, .twin = "rows/par_256", .run = function, .scratch = room, ##__VA_ARGS__ \
+#define CUDA_DETERM(id, function, room, text, ...)                                                                    \
+  {                                                                                                                   \
+    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE, .problems = ANY_OP, .order = "rows/par_256", \
+    .method = FOLD_PLAIN, .claims = DETERM, .twin = "rows/par_256", .run = function, .scratch = room, ##__VA_ARGS__   \
   }
 /* A thread of a kernel as its source had it takes some 14 ns for each term, so that `verify` would wait long for longer rows. The bits of
  * the `determ` kernels on all rows are tested by name (tests/gpu/test_gpu_promises.c). */
@@ -115,17 +116,17 @@
 #define UNORDERED FOLD_TIDY
 
 #define CUDA_DOT(id, ...) \
-  { .name = id, .engine = FOLD_CUDA, .dtypes = ANY_DTYPE, .ops = DOTS, __VA_ARGS__ }
-#define CUDA_EXACT(id, function, room, text)                                                                \
-  {                                                                                                         \
-    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE, .ops = SUMS, .method = FOLD_EXACT, \
-    .claims = ROUNDED_ONCE, .run = function, .scratch = room                                                \
+  { .name = id, .engine = FOLD_CUDA, .dtypes = ANY_DTYPE, .problems = DOTS, __VA_ARGS__ }
+#define CUDA_EXACT(id, function, room, text)                                                                     \
+  {                                                                                                              \
+    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE, .problems = SUMS, .method = FOLD_EXACT, \
+    .claims = ROUNDED_ONCE, .run = function, .scratch = room                                                     \
   }
 /* Other people's subjects promise what their documentation says, and that the sum is the sum of some tree. */
-#define CUDA_PEER(id, takes, operations, what, function, room, text)                                          \
-  {                                                                                                           \
-    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = takes, .ops = operations, .method = FOLD_PLAIN, \
-    .claims = what, .run = function, .scratch = room, .peer = true                                            \
+#define CUDA_PEER(id, takes, operations, what, function, room, text)                                               \
+  {                                                                                                                \
+    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = takes, .problems = operations, .method = FOLD_PLAIN, \
+    .claims = what, .run = function, .scratch = room, .peer = true                                                 \
   }
 #define WIDE (1u << FOLD_F32 | 1u << FOLD_F64)
 #define WELL_BEHAVED (UNORDERED | FOLD_CLAIM(FOLD_BOUNDED))
@@ -147,36 +148,36 @@
 #define COLLECTIVE_CANONICAL(ranks)                                                                              \
   {                                                                                                              \
     .name = "collective/canonical", .engine = ranks, .about = "an all-reduce of vectors, by a tree over ranks",  \
-    .dtypes = ANY_DTYPE, .ops = ANY_OP, .order = "host/pairwise", .method = FOLD_PLAIN,                          \
+    .dtypes = ANY_DTYPE, .problems = ANY_OP, .order = "host/pairwise", .method = FOLD_PLAIN,                     \
     .claims = REPLAYED_OVER_RANKS | TREE_OVER_RANKS(ranks) | FOLD_CLAIM(FOLD_MESSAGE_INVARIANT), .vector = true, \
     .run = fold_collective_canonical, .scratch = fold_collective_canonical_scratch                               \
   }
 /* The libraries' own all-reduces. */
 #define LIBRARY_VECTOR(id, ranks, takes, joined_in, text)                                                    \
   {                                                                                                          \
-    .name = id, .engine = ranks, .about = text, .dtypes = takes, .ops = ANY_OP, .method = FOLD_PLAIN,        \
+    .name = id, .engine = ranks, .about = text, .dtypes = takes, .problems = ANY_OP, .method = FOLD_PLAIN,   \
     .accumulator = joined_in, .claims = LIBRARY, .vector = true, .peer = true, .run = fold_library_allreduce \
   }
-#define LIBRARY_SUM(id, ranks, over, text)                                                                           \
-  {                                                                                                                  \
-    .name = id, .engine = ranks, .about = text, .dtypes = WIDE, .ops = ANY_OP, .method = FOLD_PLAIN, .height = over, \
-    .claims = LIBRARY, .peer = true, .run = fold_library_sum, .scratch = fold_library_sum_scratch                    \
+#define LIBRARY_SUM(id, ranks, over, text)                                                                        \
+  {                                                                                                               \
+    .name = id, .engine = ranks, .about = text, .dtypes = WIDE, .problems = ANY_OP, .method = FOLD_PLAIN,         \
+    .height = over, .claims = LIBRARY, .peer = true, .run = fold_library_sum, .scratch = fold_library_sum_scratch \
   }
 #define COLLECTIVE_EXACT(ranks)                                                                                    \
   {                                                                                                                \
     .name = "collective/exact", .engine = ranks, .about = "the exact sum of rows spread over ranks, rounded once", \
-    .dtypes = ANY_DTYPE, .ops = SUMS, .method = FOLD_EXACT,                                                        \
+    .dtypes = ANY_DTYPE, .problems = SUMS, .method = FOLD_EXACT,                                                   \
     .claims = ROWS_OVER_RANKS | FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) |                   \
               FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) | FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT),                       \
     .run = fold_collective_exact, .scratch = fold_collective_exact_scratch                                         \
   }
-#define COLLECTIVE_CANONICAL_SUM(ranks)                                                                               \
-  {                                                                                                                   \
-    .name = "collective/canonical_sum", .engine = ranks,                                                              \
-    .about = "rows spread over ranks, in flat/canonical's order: one GPU's bits", .dtypes = ANY_DTYPE, .ops = ANY_OP, \
-    .order = "flat/canonical", .method = FOLD_PLAIN,                                                                  \
-    .claims = REPLAYED_OVER_RANKS | TREE_OVER_RANKS(ranks) | ROWS_OVER_RANKS, .run = fold_collective_canonical_sum,   \
-    .scratch = fold_collective_canonical_sum_scratch, .grain = fold_collective_canonical_grain                        \
+#define COLLECTIVE_CANONICAL_SUM(ranks)                                                                             \
+  {                                                                                                                 \
+    .name = "collective/canonical_sum", .engine = ranks,                                                            \
+    .about = "rows spread over ranks, in flat/canonical's order: one GPU's bits", .dtypes = ANY_DTYPE,              \
+    .problems = ANY_OP, .order = "flat/canonical", .method = FOLD_PLAIN,                                            \
+    .claims = REPLAYED_OVER_RANKS | TREE_OVER_RANKS(ranks) | ROWS_OVER_RANKS, .run = fold_collective_canonical_sum, \
+    .scratch = fold_collective_canonical_sum_scratch, .grain = fold_collective_canonical_grain                      \
   }
 
 static const struct fold_subject table[] = {
@@ -184,7 +185,7 @@ static const struct fold_subject table[] = {
      .engine = FOLD_HOST,
      .about = "one partial, rising index",
      .dtypes = WITH_INTEGERS,
-     .ops = ANY_OP,
+     .problems = ANY_OP,
      .order = "host/sequential",
      .method = FOLD_PLAIN,
      .wraps = true,
@@ -196,7 +197,7 @@ static const struct fold_subject table[] = {
      .engine = FOLD_HOST,
      .about = "rising magnitude, then one partial",
      .dtypes = ANY_ON_HOST,
-     .ops = ANY_OP,
+     .problems = ANY_OP,
      .order = "host/sorted",
      .method = FOLD_PLAIN,
      .claims = REPLAYED & ~FOLD_CLAIM(FOLD_TREE), /* the tree depends on the values of the terms */
@@ -210,7 +211,7 @@ static const struct fold_subject table[] = {
      .engine = FOLD_HOST,
      .about = "superaccumulator, rounded once",
      .dtypes = WITH_INTEGERS,
-     .ops = SUMS,
+     .problems = SUMS,
      .method = FOLD_EXACT,
      .wraps = true,
      .claims = ROUNDED_ONCE,
@@ -223,7 +224,7 @@ static const struct fold_subject table[] = {
      .engine = FOLD_HOST,
      .about = "sequential, each partial sum rounded to the terms' dtype",
      .dtypes = UP_TO_16_BITS,
-     .ops = SUMS,
+     .problems = SUMS,
      .order = "host/sequential",
      .method = FOLD_PLAIN,
      .accumulator = FOLD_OF_TERMS,
@@ -233,7 +234,7 @@ static const struct fold_subject table[] = {
      .engine = FOLD_HOST,
      .about = "superaccumulator of narrower terms, rounded once to f32",
      .dtypes = UP_TO_16_BITS,
-     .ops = SUMS,
+     .problems = SUMS,
      .method = FOLD_EXACT,
      .result = FOLD_ALWAYS(FOLD_F32),
      .claims = ROUNDED_ONCE,
@@ -242,7 +243,7 @@ static const struct fold_subject table[] = {
      .engine = FOLD_HOST,
      .about = "dot products, rising index, each product rounded",
      .dtypes = ANY_DTYPE | FOLD_ALL_INTEGERS,
-     .ops = PRODUCTS,
+     .problems = PRODUCTS,
      .order = "dot/sequential",
      .method = FOLD_PLAIN,
      .strides = true,
@@ -256,7 +257,7 @@ static const struct fold_subject table[] = {
      .engine = FOLD_HOST,
      .about = "dot products of exact products, superaccumulator, rounded once",
      .dtypes = ANY_DTYPE,
-     .ops = PRODUCTS,
+     .problems = PRODUCTS,
      .method = FOLD_EXACT,
      .claims = ROUNDED_ONCE | FOLD_CLAIM(FOLD_STRIDE_INVARIANT),
      .strides = true,
@@ -265,7 +266,7 @@ static const struct fold_subject table[] = {
      .engine = FOLD_HOST,
      .about = "products of matrices by tiles of m, n and k, in dot/sequential's order",
      .dtypes = ANY_DTYPE,
-     .ops = 1u << FOLD_MATMUL,
+     .problems = 1u << FOLD_MATMUL,
      .order = "dot/sequential",
      .method = FOLD_PLAIN,
      .claims = REPLAYED | FOLD_CLAIM(FOLD_STRIDE_INVARIANT),
@@ -284,7 +285,7 @@ static const struct fold_subject table[] = {
      .engine = FOLD_HOST,
      .about = "scans, one running superaccumulator a row, each result rounded once",
      .dtypes = ANY_ON_HOST,
-     .ops = SCANS,
+     .problems = SCANS,
      .method = FOLD_EXACT,
      .claims =
          INVARIANT | FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_LENGTH_INVARIANT),
@@ -309,7 +310,7 @@ static const struct fold_subject table[] = {
      .engine = FOLD_HOST,
      .about = "a function of n only: tiles of 16 lines of 256, and trees",
      .dtypes = ANY_ON_HOST,
-     .ops = ANY_OP,
+     .problems = ANY_OP,
      .order = "flat/canonical",
      .method = FOLD_PLAIN,
      .claims = REPLAYED | FOLD_CLAIM(FOLD_SPLIT_INVARIANT),
@@ -337,7 +338,7 @@ static const struct fold_subject table[] = {
      .engine = FOLD_OPENCL,
      .about = "256 chunks a row, a work-item each, partials by a tree",
      .dtypes = 1u << FOLD_F32 | 1u << FOLD_F64,
-     .ops = SUMS,
+     .problems = SUMS,
      .order = "rows/par_256",
      .method = FOLD_PLAIN,
      .claims = DETERM,
@@ -366,7 +367,7 @@ static const struct fold_subject table[] = {
      .engine = FOLD_CUDA,
      .about = "256 threads a row, 16-bit terms; the accumulator is the result",
      .dtypes = ANY_DTYPE & ~WIDE,
-     .ops = ANY_OP,
+     .problems = ANY_OP,
      .order = "rows/par_256",
      .method = FOLD_PLAIN,
      .result = FOLD_OF_ACCUMULATOR,
@@ -395,7 +396,7 @@ static const struct fold_subject table[] = {
      .engine = FOLD_CUDA,
      .about = "a control: blocks add to one cell as they come",
      .dtypes = ANY_DTYPE,
-     .ops = SUMS,
+     .problems = SUMS,
      .method = FOLD_PLAIN,
      .claims = UNORDERED,
      .run = fold_flat_atomic,
@@ -422,7 +423,7 @@ static const struct fold_subject table[] = {
      .engine = FOLD_CUDA,
      .about = "cub::DeviceReduce, determinism gpu_to_gpu (CCCL 3.1 and newer): documented as the same on every GPU",
      .dtypes = WIDE,
-     .ops = SUMS,
+     .problems = SUMS,
      .method = FOLD_PLAIN,
      .claims = RUN_TO_RUN | FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) | FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) |
                FOLD_CLAIM(FOLD_BATCH_INVARIANT),

@@ -123,7 +123,7 @@ static fold_status dies_at_the_end(const struct fold_subject *subject, const str
 #define FATAL(id, function)                                                                                         \
   {                                                                                                                 \
     .name = "fatal/" id, .engine = FOLD_HOST, .about = "ends its process, or never ends", .dtypes = 1u << FOLD_F32, \
-    .ops = 1u << FOLD_SUM, .order = "host/sequential", .run = function,                                             \
+    .problems = 1u << FOLD_SUM, .order = "host/sequential", .run = function,                                        \
     .claims = FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_RUN_TO_RUN) |             \
               FOLD_CLAIM(FOLD_FRESH_PROCESS) | FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) | FOLD_CLAIM(FOLD_KEEPS_INPUT),    \
   }

@@ -39,7 +39,7 @@ static inline fold_status planted(const struct fold_subject *subject, const stru
 static inline struct fold_subject plant(float got, const char *order, enum fold_method method, uint64_t claims) {
   return (struct fold_subject){.name = "planted",
                                .dtypes = 15,
-                               .ops = 15,
+                               .problems = 15,
                                .order = order,
                                .method = method,
                                .claims = claims,

@@ -73,7 +73,7 @@ static inline void open_lone(struct lone *b, enum fold_problem_id problem, enum 
   b->c.source = (struct fold_source){fold_generator_find("integers"), dtype, 7, cols, 0};
   b->subject = (struct fold_subject){.name = "sums",
                                      .dtypes = (1u << FOLD_DTYPES) - 1,
-                                     .ops = (1u << FOLD_PROBLEMS) - 1,
+                                     .problems = (1u << FOLD_PROBLEMS) - 1,
                                      .strides = true,
                                      .guest = (const void *)&row,
                                      .run = sum_rows};

@@ -15,25 +15,25 @@ static fold_status unsupported(const struct fold_subject *subject, const struct 
   return fold_error(FOLD_UNSUPPORTED, "not on Fridays");
 }
 
-#define BROKEN(id, function)                                                                            \
-  {                                                                                                     \
-    .name = id, .engine = FOLD_HOST, .about = "fails", .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM, \
-    .order = "host/sequential",                                                                         \
-    .claims = FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) |    \
-              FOLD_CLAIM(FOLD_RUN_TO_RUN),                                                              \
-    .run = function                                                                                     \
+#define BROKEN(id, function)                                                                                 \
+  {                                                                                                          \
+    .name = id, .engine = FOLD_HOST, .about = "fails", .dtypes = 1u << FOLD_F32, .problems = 1u << FOLD_SUM, \
+    .order = "host/sequential",                                                                              \
+    .claims = FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) |         \
+              FOLD_CLAIM(FOLD_RUN_TO_RUN),                                                                   \
+    .run = function                                                                                          \
   }
 #define BROKEN_RANK(id, function)                                                                      \
   {                                                                                                    \
     .name = "broken/" id, .engine = FOLD_MPI, .about = "fails on rank 1", .dtypes = 1u << FOLD_F32,    \
-    .ops = 1u << FOLD_SUM, .vector = true, .run = function,                                            \
+    .problems = 1u << FOLD_SUM, .vector = true, .run = function,                                       \
     .claims = FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_RUN_TO_RUN), \
   }
 /* Not broken: test_collective.c looks through them at what a rank is given. */
 #define PROBE(id, cut)                                                                               \
   {                                                                                                  \
     .name = "probe/" id, .engine = FOLD_MPI, .about = "counts the ranks that have what they should", \
-    .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM, .grain = cut, .run = probe_places,              \
+    .dtypes = 1u << FOLD_F32, .problems = 1u << FOLD_SUM, .grain = cut, .run = probe_places,         \
     .claims = FOLD_CLAIM(FOLD_WRITES_OUTPUT)                                                         \
   }
 static const struct fold_subject table[] = {BROKEN("broken/environment", environment),

@@ -15,7 +15,7 @@ void expect_cases(const char *globs, struct fold_cases *cases) {
 }
 
 static enum fold_op op_of(const struct fold_subject *s) {
-  return fold_problem((enum fold_problem_id)__builtin_ctz(s->ops))->op;
+  return fold_problem((enum fold_problem_id)__builtin_ctz(s->problems))->op;
 }
 
 static void expect_claim(const struct fold_mutant *m, const struct fold_claim *claim, const struct tally *t) {

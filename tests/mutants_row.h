@@ -13,7 +13,7 @@
 
 #define BASE(id, text, type, operation, function)                                        \
   .name = "mutant/" id, .engine = FOLD_HOST, .about = text, .dtypes = 1u << FOLD_##type, \
-  .ops = 1u << FOLD_##operation, .run = function
+  .problems = 1u << FOLD_##operation, .run = function
 
 /* A plain f32 sum in the order `sequence`. */
 #define PLAIN(id, function, sequence, broken, maybe, cases, text)                                            \
@@ -25,8 +25,8 @@
 /* Collectives of f32: vectors, and rows whose columns are spread; the fixtures make an order over ranks matter. */
 #define SPREAD (TIDY | C(RUN_TO_RUN) | C(RANK_AGREEMENT) | C(ALIGNMENT_INVARIANT))
 #define SPREAD_ROWS (SPREAD | C(BATCH_INVARIANT) | C(WORLD_INVARIANT))
-#define COLLECTIVE(id, text, function, what)                                                                \
-  .name = "mutant/" id, .engine = FOLD_MPI, .about = text, .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM, \
+#define COLLECTIVE(id, text, function, what)                                                                     \
+  .name = "mutant/" id, .engine = FOLD_MPI, .about = text, .dtypes = 1u << FOLD_F32, .problems = 1u << FOLD_SUM, \
   .run = function, .claims = what
 #define VECTOR(id, function, sequence, what, broken, maybe, text)                                                     \
   {                                                                                                                   \

@@ -88,7 +88,7 @@ int main(int argc, char **argv) {
                                         .engine = FOLD_CUDA,
                                         .about = strchr(plays[i].name, '/') + 1,
                                         .dtypes = 1u << FOLD_F32,
-                                        .ops = 1u << FOLD_SUM,
+                                        .problems = 1u << FOLD_SUM,
                                         .run = never};
   return fold_main(argc, argv, &registry);
 }

@@ -235,15 +235,15 @@ static fold_status length_shows(const struct fold_subject *subject, const struct
   return fold_ok();
 }
 
-#define PLAYED(id, function, promises, is_vector)                                                           \
-  {                                                                                                         \
-    .name = "played/" id, .engine = FOLD_MPI, .about = id, .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM, \
-    .claims = promises, .vector = is_vector, .run = function                                                \
+#define PLAYED(id, function, promises, is_vector)                                                                \
+  {                                                                                                              \
+    .name = "played/" id, .engine = FOLD_MPI, .about = id, .dtypes = 1u << FOLD_F32, .problems = 1u << FOLD_SUM, \
+    .claims = promises, .vector = is_vector, .run = function                                                     \
   }
-#define PLAYED_SUM(id, function, how, promises, room)                                                       \
-  {                                                                                                         \
-    .name = "played/" id, .engine = FOLD_MPI, .about = id, .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM, \
-    .method = how, .claims = FOLD_CLAIM(promises), .run = function, .scratch = room                         \
+#define PLAYED_SUM(id, function, how, promises, room)                                                            \
+  {                                                                                                              \
+    .name = "played/" id, .engine = FOLD_MPI, .about = id, .dtypes = 1u << FOLD_F32, .problems = 1u << FOLD_SUM, \
+    .method = how, .claims = FOLD_CLAIM(promises), .run = function, .scratch = room                              \
   }
 static const struct fold_subject subjects[] = {
     PLAYED("plausible", plausible, FOLD_CLAIM(FOLD_WORLD_INVARIANT), false),

@@ -229,7 +229,7 @@ struct fold_subject subject_of(enum fault fault) {
   return (struct fold_subject){.name = "s",
                                .engine = FOLD_CUDA,
                                .dtypes = 1u << FOLD_F32,
-                               .ops = 1u << FOLD_SUM,
+                               .problems = 1u << FOLD_SUM,
                                .width = fault,
                                .run = launch,
                                .scratch = ask_scratch};

@@ -214,10 +214,10 @@ BODY(rank_hangs) {
   return each(call, sum_in_turn);
 }
 
-#define PLAYED(id, ...)                                                                                        \
-  {                                                                                                            \
-    .name = "played/" #id, .engine = FOLD_MPI, .about = #id, .dtypes = FOLD_EVERYWHERE, .ops = 1u << FOLD_SUM, \
-    .method = FOLD_PLAIN, .claims = FOLD_CLAIM(FOLD_BOUNDED), .vector = true, .run = id, __VA_ARGS__           \
+#define PLAYED(id, ...)                                                                                             \
+  {                                                                                                                 \
+    .name = "played/" #id, .engine = FOLD_MPI, .about = #id, .dtypes = FOLD_EVERYWHERE, .problems = 1u << FOLD_SUM, \
+    .method = FOLD_PLAIN, .claims = FOLD_CLAIM(FOLD_BOUNDED), .vector = true, .run = id, __VA_ARGS__                \
   }
 static const struct fold_subject all[] = {
     PLAYED(in_turn, .order = "host/sequential", .accumulator = FOLD_OF_TERMS),
@@ -244,7 +244,7 @@ static const struct fold_subject all[] = {
      .engine = FOLD_MPI,
      .about = "exact",
      .dtypes = FOLD_EVERYWHERE,
-     .ops = 1u << FOLD_SUM,
+     .problems = 1u << FOLD_SUM,
      .method = FOLD_EXACT,
      .claims = FOLD_CLAIM(FOLD_BOUNDED),
      .run = fold_collective_exact,
@@ -253,7 +253,7 @@ static const struct fold_subject all[] = {
      .engine = FOLD_MPI,
      .about = "canonical",
      .dtypes = FOLD_EVERYWHERE,
-     .ops = 1u << FOLD_SUM,
+     .problems = 1u << FOLD_SUM,
      .order = "host/pairwise",
      .method = FOLD_PLAIN,
      .claims = FOLD_CLAIM(FOLD_BOUNDED),

@@ -108,7 +108,7 @@ BODY(one_is_nan) {
 #define PLAYED(id, way, what, ...)                                                                      \
   {                                                                                                     \
     .name = "played/" #id, .engine = FOLD_MPI, .about = #id, .dtypes = 1u << FOLD_F32 | 1u << FOLD_F64, \
-    .ops = 1u << FOLD_SUM, .method = way, .claims = what, .run = id, __VA_ARGS__                        \
+    .problems = 1u << FOLD_SUM, .method = way, .claims = what, .run = id, __VA_ARGS__                   \
   }
 #define LIBRARY_SUM .scratch = fold_library_sum_scratch
 #define EXACT_SUM .scratch = fold_collective_exact_scratch

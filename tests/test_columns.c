@@ -28,7 +28,7 @@ static struct fold_finding judge_columns(size_t columns) {
                                        .engine = FOLD_HOST,
                                        .about = "products",
                                        .dtypes = 1u << FOLD_F32,
-                                       .ops = 1u << FOLD_MATMUL,
+                                       .problems = 1u << FOLD_MATMUL,
                                        .order = "dot/sequential",
                                        .claims = FOLD_CLAIM(FOLD_BATCH_INVARIANT),
                                        .run = multiply};

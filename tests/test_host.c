@@ -50,7 +50,7 @@ static const struct fold_subject *host(const char *name) {
 }
 
 static bool takes(const struct fold_subject *s, int dtype, int op) {
-  return s->engine == FOLD_HOST && s->dtypes >> dtype & 1 && s->ops >> op & 1;
+  return s->engine == FOLD_HOST && s->dtypes >> dtype & 1 && s->problems >> op & 1;
 }
 
 static bool claims(const struct fold_subject *s, enum fold_claim_id id) { return (s->claims & FOLD_CLAIM(id)) != 0; }
@@ -63,7 +63,7 @@ Test(host, rows_of_the_table_name_things_that_exist) {
   const struct fold_registry registry = {s, n};
   for (size_t i = 0; i < n; i++) {
     cr_expect(fold_subject_find(s[i].name, s[i].engine) == s + i, "%s is found as another", s[i].name);
-    cr_expect(s[i].about && *s[i].about && s[i].dtypes && s[i].ops && s[i].run, "%s is not complete", s[i].name);
+    cr_expect(s[i].about && *s[i].about && s[i].dtypes && s[i].problems && s[i].run, "%s is not complete", s[i].name);
     cr_expect(!s[i].order || fold_order_find(s[i].order), "%s: no order %s", s[i].name, s[i].order);
     cr_expect(!s[i].twin || fold_registry_twin(&registry, s + i), "%s: no twin %s", s[i].name, s[i].twin);
     cr_expect(claims(s + i, FOLD_SAME_BITS_AS) == (s[i].twin != NULL), "%s: a twin and its claim go together",
@@ -392,7 +392,7 @@ Test(host, sums_only_means_no_other_operation) {
       snprintf(text, sizeof text, "%s: sums only", names[k]);
       fold_status status = host(names[k])->run(host(names[k]), &call);
       cr_expect(status.code == FOLD_UNSUPPORTED && !strcmp(status.text, text), "%s: %s", names[k], status.text);
-      cr_expect(out == -7 && !(host(names[k])->ops >> op & 1), "%s", names[k]);
+      cr_expect(out == -7 && !(host(names[k])->problems >> op & 1), "%s", names[k]);
     }
 }
 

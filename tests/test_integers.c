@@ -255,7 +255,7 @@ static void expect_row(const struct judged *row, enum fold_claim_id claim) {
   const struct fold_subject subject = {.name = "planted",
                                        .about = (const char *)&row->got,
                                        .dtypes = 1u << row->terms,
-                                       .ops = 1u << FOLD_ROWS_SUM,
+                                       .problems = 1u << FOLD_ROWS_SUM,
                                        .result = FOLD_ALWAYS(row->result),
                                        .accumulator = FOLD_ALWAYS(row->result),
                                        .wraps = row->wraps,

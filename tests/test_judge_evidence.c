@@ -332,7 +332,7 @@ Test(judge_evidence, a_product_is_weighed_by_each_subjects_own_order) {
   subjects[0].name = "loses bits";
   subjects[1].name = "loses none";
   subjects[2].name = "loses bits too";
-  for (size_t i = 0; i < 3; i++) subjects[i].ops = 1u << FOLD_PROD;
+  for (size_t i = 0; i < 3; i++) subjects[i].problems = 1u << FOLD_PROD;
   literal_case(&l, 4, terms);
   l.c.problem = fold_rows_problem(FOLD_PROD);
   cr_assert_eq(tally_verify(&registry, "loses bits", false, &l.cases, &first).code, FOLD_OK);

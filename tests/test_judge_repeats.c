@@ -50,7 +50,7 @@ static struct fold_finding judge(bool is_guest, unsigned repeats, size_t cols) {
   static const void *const row[8]; /* a guest's, of no door */
   struct fold_subject subject = {.name = "answers",
                                  .dtypes = 1u << FOLD_F32,
-                                 .ops = 1u << FOLD_SUM,
+                                 .problems = 1u << FOLD_SUM,
                                  .claims = FOLD_CLAIM(FOLD_RUN_TO_RUN),
                                  .guest = is_guest ? (const void *)row : NULL,
                                  .run = answer};
@@ -112,7 +112,7 @@ static fold_status spoil_and_fail(const struct fold_subject *subject, const stru
 Test(judge_repeats, a_repeat_that_fails_breaks_the_claim_of_who_spoils_its_input_too) {
   struct fold_subject subject = {.name = "spoils",
                                  .dtypes = 1u << FOLD_F32,
-                                 .ops = 1u << FOLD_SUM,
+                                 .problems = 1u << FOLD_SUM,
                                  .claims = FOLD_CLAIM(FOLD_RUN_TO_RUN),
                                  .run = spoil_and_fail};
   struct fold_registry registry = {&subject, 1};

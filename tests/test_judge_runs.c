@@ -43,7 +43,7 @@ static fold_status sum_integers(const struct fold_subject *subject, const struct
 static struct tally judge(enum fold_claim_id claim, size_t rows, size_t cols, unsigned fails_at) {
   struct fold_subject subject = {.name = "counts",
                                  .dtypes = 1u << FOLD_F32,
-                                 .ops = 1u << FOLD_SUM,
+                                 .problems = 1u << FOLD_SUM,
                                  .claims = FOLD_CLAIM(claim),
                                  .run = sum_integers};
   struct fold_registry registry = {&subject, 1};
@@ -224,7 +224,7 @@ Test(judge_runs, a_shuffled_row_is_shuffled) {
   uint64_t bits[N];
   struct fold_subject subject = {.name = "looks",
                                  .dtypes = 1u << FOLD_F32,
-                                 .ops = 1u << FOLD_SUM,
+                                 .problems = 1u << FOLD_SUM,
                                  .claims = FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT),
                                  .run = look_at_order};
   struct fold_registry registry = {&subject, 1};
@@ -267,7 +267,7 @@ Test(judge_runs, the_row_that_was_not_written_is_named) {
   static const float terms[ROWS] = {1, 2, 3, 4};
   struct fold_subject subject = {.name = "leaves",
                                  .dtypes = 1u << FOLD_F32,
-                                 .ops = 1u << FOLD_SUM,
+                                 .problems = 1u << FOLD_SUM,
                                  .claims = FOLD_CLAIM(FOLD_WRITES_OUTPUT),
                                  .run = leave_out};
   struct fold_registry registry = {&subject, 1};
@@ -319,7 +319,7 @@ Test(judge_runs, the_scratch_is_moved_by_itself) {
   uint64_t bits[] = {fold_f32_bits(1), fold_f32_bits(2), fold_f32_bits(3)};
   struct fold_subject subject = {.name = "looks",
                                  .dtypes = 1u << FOLD_F32,
-                                 .ops = 1u << FOLD_SUM,
+                                 .problems = 1u << FOLD_SUM,
                                  .claims = FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT),
                                  .scratch = ask_for_some,
                                  .run = look_at_scratch};
@@ -358,7 +358,7 @@ Test(judge_runs, the_term_whose_change_was_not_seen_is_named) {
   static const struct { size_t rows, cols; } kept[] = {{3, 5}, {1, 9}, {4, 6}, {5, 1}};
   struct fold_subject subject = {.name = "keeps",
                                  .dtypes = 1u << FOLD_F32,
-                                 .ops = 1u << FOLD_SUM,
+                                 .problems = 1u << FOLD_SUM,
                                  .claims = FOLD_CLAIM(FOLD_RUN_TO_RUN),
                                  .run = keep};
   struct fold_registry registry = {&subject, 1};
@@ -414,7 +414,7 @@ Test(judge_runs, a_read_beside_the_input_is_seen_by_its_own_claim_alone) {
   uint64_t bits[] = {fold_f32_bits(1), fold_f32_bits(2), fold_f32_bits(3)};
   struct fold_subject subject = {.name = "looks",
                                  .dtypes = 1u << FOLD_F32,
-                                 .ops = 1u << FOLD_SUM,
+                                 .problems = 1u << FOLD_SUM,
                                  .claims = FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS),
                                  .run = look_aside};
   struct fold_registry registry = {&subject, 1};

@@ -38,7 +38,7 @@ static struct fold_finding judge(enum way how, const char *order, enum fold_prob
                                  size_t cols) {
   const struct fold_subject subject = {.name = "adds",
                                        .dtypes = 1u << FOLD_F32,
-                                       .ops = 1u << FOLD_SUM | 1u << FOLD_DOT,
+                                       .problems = 1u << FOLD_SUM | 1u << FOLD_DOT,
                                        .order = order,
                                        .accumulator = accumulator,
                                        .run = add};

@@ -187,7 +187,7 @@ static fold_status judge_case(void *context) {
   const struct case_of *of = context;
   struct fold_subject subject = {.name = "sums",
                                  .dtypes = 1u << FOLD_F32,
-                                 .ops = 1u << FOLD_SUM,
+                                 .problems = 1u << FOLD_SUM,
                                  .claims = FOLD_CLAIM(of->claim),
                                  .order = "host/sequential",
                                  .twin = "sums",
@@ -257,7 +257,7 @@ static fold_status refute_row(void *context) {
 }
 
 Test(memory, of_a_row_that_is_refuted) {
-  struct fold_subject subject = {.name = "sums", .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM};
+  struct fold_subject subject = {.name = "sums", .dtypes = 1u << FOLD_F32, .problems = 1u << FOLD_SUM};
   cr_expect_geq(starve_through("a row", refute_row, &subject), 2);
 }
 

@@ -58,7 +58,7 @@ static struct fold_order_change explain_as(enum way way, size_t n, struct fold_o
                                            enum fold_problem_id problem, bool unknown) {
   const struct fold_subject subject = {.name = "adds",
                                        .dtypes = 1u << FOLD_F32,
-                                       .ops = 1u << FOLD_SUM | 1u << FOLD_DOT,
+                                       .problems = 1u << FOLD_SUM | 1u << FOLD_DOT,
                                        .accumulator = FOLD_OF_TERMS,
                                        .strides = true,
                                        .run = add,

@@ -59,7 +59,7 @@ static fold_status echo(struct fold_comm *comm, const void *in, void *out, size_
 }
 
 #define SUBJECT(id, function) \
-  { .name = id, .engine = FOLD_MPI, .about = id, .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM, .run = function }
+  { .name = id, .engine = FOLD_MPI, .about = id, .dtypes = 1u << FOLD_F32, .problems = 1u << FOLD_SUM, .run = function }
 static const struct fold_subject subjects[] = {SUBJECT("nap", run_nap), SUBJECT("blink", run_blink)};
 
 static struct wire_lay lay_of(void) {

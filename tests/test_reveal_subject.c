@@ -20,13 +20,13 @@ static fold_status add(const struct fold_subject *subject, const struct fold_cal
 }
 
 static const struct fold_subject subject = {
-    .name = "adds", .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_ROWS_SUM | 1u << FOLD_ROWS_MAX, .run = add};
+    .name = "adds", .dtypes = 1u << FOLD_F32, .problems = 1u << FOLD_ROWS_SUM | 1u << FOLD_ROWS_MAX, .run = add};
 
 Test(reveal_subject, what_it_does_not_take_it_is_not_asked) {
   struct fold_subject vector = subject, matvec = subject, squares = subject;
   vector.vector = true;
-  matvec.ops = 1u << FOLD_MATVEC;
-  squares.ops = 1u << FOLD_SUMSQ;
+  matvec.problems = 1u << FOLD_MATVEC;
+  squares.problems = 1u << FOLD_SUMSQ;
   const struct {
     const struct fold_subject *subject;
     struct fold_reveal_asked asked;

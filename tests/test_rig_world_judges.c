@@ -33,7 +33,7 @@ static fold_status judge_among(unsigned ranks, uint64_t claims, struct tally *t)
   struct fold_subject adds = {.name = "adds",
                               .engine = FOLD_MPI,
                               .dtypes = 1u << FOLD_F32,
-                              .ops = 1u << FOLD_SUM,
+                              .problems = 1u << FOLD_SUM,
                               .order = "host/sequential",
                               .claims = claims,
                               .grain = by_twos};

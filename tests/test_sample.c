@@ -116,7 +116,7 @@ static void open_judged(struct judged *j) {
 
 static struct fold_finding judge(struct judged *j, fold_judge_results *by) {
   const struct fold_subject subject = {
-      .name = "s", .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM, .order = "host/sequential", .most_ulps = 1};
+      .name = "s", .dtypes = 1u << FOLD_F32, .problems = 1u << FOLD_SUM, .order = "host/sequential", .most_ulps = 1};
   const struct fold_evidence e = {.subject = &subject, .truths = &j->truths, .results = j->got};
   struct fold_finding finding = fold_finding_open(70000);
   by(&e, &finding);
@@ -154,7 +154,7 @@ Test(sample, a_result_that_is_not_in_it_is_weighed_by_itself) {
   struct judged j;
   open_judged(&j);
   const struct fold_subject subject = {
-      .name = "s", .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM, .order = "host/sequential"};
+      .name = "s", .dtypes = 1u << FOLD_F32, .problems = 1u << FOLD_SUM, .order = "host/sequential"};
   const struct fold_evidence e = {.subject = &subject, .truths = &j.truths, .results = j.got};
   size_t outside[2], n = 0;
   for (size_t r = 1000; n < 2 && r < 70000; r++)

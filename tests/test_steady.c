@@ -31,7 +31,7 @@ static fold_status vary_at_first(const struct fold_subject *subject, const struc
   return fold_ok();
 }
 
-static struct fold_subject twin = {.name = "twin", .dtypes = 15, .ops = 15, .run = sum_rows};
+static struct fold_subject twin = {.name = "twin", .dtypes = 15, .problems = 15, .run = sum_rows};
 
 static struct fold_finding judge(fold_status (*run)(const struct fold_subject *, const struct fold_call *),
                                  enum fold_claim_id id, uint64_t asked) {
@@ -95,7 +95,7 @@ Test(steady, a_difference_that_is_there_again_refutes) {
 /* Nobody can have its bits: that is not the subject's fault, but where it is not seen again the subject's it stays. */
 Test(steady, a_twin_that_varies_by_itself_refutes_nobody) {
   static const struct {
-    unsigned dtypes, ops, varies_up_to;
+    unsigned dtypes, problems, varies_up_to;
     enum fold_verdict verdict;
     const char *reason;
   } rows[] = {
@@ -106,7 +106,7 @@ Test(steady, a_twin_that_varies_by_itself_refutes_nobody) {
       {15, 15 & ~(1u << FOLD_ROWS_SUM), 0, FOLD_SKIPPED, "its reference twin does not take this case"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    twin.dtypes = rows[i].dtypes, twin.ops = rows[i].ops, twin.run = vary_at_first;
+    twin.dtypes = rows[i].dtypes, twin.problems = rows[i].problems, twin.run = vary_at_first;
     varies_up_to = rows[i].varies_up_to;
     const struct fold_finding f = judge(sum_rows, FOLD_SAME_BITS_AS, 0);
     cr_expect(f.verdict == rows[i].verdict && strcmp(f.reason, rows[i].reason) == 0, "row %zu: %s", i, f.reason);

@@ -280,10 +280,10 @@ static fold_status run_nothing(const struct fold_subject *subject, const struct 
 
 Test(study, subjects_that_fail_leave_a_note_and_no_number) {
   const struct fold_subject subjects[] = {
-      {.name = "a", .dtypes = 15, .ops = 15, .run = run_unsupported},
-      {.name = "b", .dtypes = 15, .ops = 15, .run = run_broken},
-      {.name = "c", .dtypes = 15, .ops = 15, .run = run_nothing},
-      {.name = "d@plain", .dtypes = 15, .ops = 15, .run = run_nothing},
+      {.name = "a", .dtypes = 15, .problems = 15, .run = run_unsupported},
+      {.name = "b", .dtypes = 15, .problems = 15, .run = run_broken},
+      {.name = "c", .dtypes = 15, .problems = 15, .run = run_nothing},
+      {.name = "d@plain", .dtypes = 15, .problems = 15, .run = run_nothing},
   };
   struct fold_registry registry = {subjects, 4};
   struct fold_study_case c = case_of("normal", FOLD_F32, FOLD_SUM, 10);

@@ -60,7 +60,7 @@ static struct fold_subject subject_of(uint64_t claims) {
   static const void *const row[8]; /* a guest's, of no door */
   return (struct fold_subject){.name = "guest",
                                .dtypes = (1u << FOLD_DTYPES) - 1,
-                               .ops = (1u << FOLD_PROBLEMS) - 1,
+                               .problems = (1u << FOLD_PROBLEMS) - 1,
                                .claims = claims,
                                .guest = (const void *)row,
                                .run = sum_rows};

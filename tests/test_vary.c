@@ -115,7 +115,7 @@ static fold_status count(const struct fold_subject *subject, const struct fold_c
 
 static struct tally judge(enum fault which, uint64_t claims, size_t cols, uint64_t seed) {
   struct fold_subject subject = {
-      .name = "counts", .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM, .claims = claims, .run = count};
+      .name = "counts", .dtypes = 1u << FOLD_F32, .problems = 1u << FOLD_SUM, .claims = claims, .run = count};
   struct fold_registry registry = {&subject, 1};
   struct fold_case c = tally_integers(rows, cols);
   c.source.seed = seed;

@@ -66,7 +66,7 @@ static fold_status judge_first(const struct fold_registry *registry, const struc
 static bool takes(const struct fold_subject *subject, const struct fold_bench_options *options,
                   const struct fold_bench_shape *shape) {
   return subject->engine == options->engine && fold_glob_match(options->subjects, subject->name) &&
-         (subject->dtypes >> shape->dtype & 1) && (subject->ops >> shape->problem->id & 1);
+         (subject->dtypes >> shape->dtype & 1) && (subject->problems >> shape->problem->id & 1);
 }
 
 /* What a call must move at least: each input once, also one that all rows share, and the results. */

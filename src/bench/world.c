@@ -15,7 +15,7 @@ static void enter(struct fold_world_race *s) {
     const struct fold_subject *subject = &s->registry->subjects[i];
     if (subject->engine != shape->engine || subject->vector != shape->vectors) continue;
     if (!fold_glob_match(s->options->subjects, subject->name)) continue;
-    if (!(subject->dtypes >> shape->dtype & 1) || !(subject->ops >> shape->op & 1)) continue;
+    if (!(subject->dtypes >> shape->dtype & 1) || !(subject->problems >> shape->op & 1)) continue;
     if (fold_subject_result(subject, shape->dtype) != shape->dtype) continue; /* results are compared in that dtype */
     struct fold_world_timing *t = &s->timing[s->n++];
     *t = (struct fold_world_timing){.subject = subject, .shape = *shape};

@@ -48,7 +48,7 @@ static fold_status check(const struct certificate *k) {
     return fold_error(FOLD_UNSUPPORTED, "there is no certificate for sums over ranks");
   if (k->subject->method == FOLD_KAHAN || k->subject->method == FOLD_NEUMAIER)
     return fold_error(FOLD_UNSUPPORTED, "there is no certificate for sums with compensation");
-  if (!(k->subject->dtypes >> k->c->dtype & 1) || !(k->subject->ops >> k->problem->id & 1) || k->c->ranks)
+  if (!(k->subject->dtypes >> k->c->dtype & 1) || !(k->subject->problems >> k->problem->id & 1) || k->c->ranks)
     return fold_error(FOLD_UNSUPPORTED, "%s does not take %s", k->subject->name, k->c->name);
   return fold_ok();
 }

@@ -29,7 +29,7 @@ void fold_put_problems_of(FILE *out, const struct fold_subject *subject, const c
   if (subject->unknown)
     fputs("rows", out);
   else
-    fold_put_problems(out, subject->ops, between);
+    fold_put_problems(out, subject->problems, between);
 }
 void fold_put_claims(FILE *out, uint64_t mask, const char *between) {
   put(out, claim_name, FOLD_CLAIMS, mask, between);

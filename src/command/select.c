@@ -365,7 +365,7 @@ static void take_masks(struct fold_selection *selection, const struct fold_regis
   for (size_t i = 0; i < registry->n; i++) {
     const struct fold_subject *subject = &registry->subjects[i];
     if (!fold_selects_subject(selection, subject) || fold_engine_has_ranks(subject->engine)) continue;
-    selection->sweep.problems |= subject->ops;
+    selection->sweep.problems |= subject->problems;
     selection->sweep.dtypes |= subject->dtypes;
   }
 }

@@ -12,7 +12,7 @@ enum { CHECKS = 2 };
 static void choose_subjects(struct fold_probe *p, const struct fold_registry *registry) {
   for (size_t i = 0; i < registry->n && p->n_subjects < FOLD_PROBE_SUBJECTS; i++) {
     const struct fold_subject *s = &registry->subjects[i];
-    if (s->engine == p->engine && s->vector && (s->dtypes >> p->dtype & 1) && (s->ops >> p->op & 1) &&
+    if (s->engine == p->engine && s->vector && (s->dtypes >> p->dtype & 1) && (s->problems >> p->op & 1) &&
         fold_subject_result(s, p->dtype) == p->dtype)
       p->subject[p->n_subjects++] = s;
   }

@@ -255,8 +255,8 @@ static fold_status read_row(const struct reading *r, const struct fold_wants *wa
                       r->name, engine);
   s->engine = (enum fold_engine)id;
   FOLD_TRY(masks(r, "dtypes", "f32", fold_dtype_parse, dtype_name, &s->dtypes));
-  s->ops = 1u << FOLD_ROWS_SUM;
-  if (!s->unknown) FOLD_TRY(masks(r, "problems", "sum", find_problem, problem_name, &s->ops));
+  s->problems = 1u << FOLD_ROWS_SUM;
+  if (!s->unknown) FOLD_TRY(masks(r, "problems", "sum", find_problem, problem_name, &s->problems));
   FOLD_TRY(rule(r, "accumulator", "terms", FOLD_OF_TERMS, accumulator_name, &s->accumulator));
   FOLD_TRY(rule(r, "result", "accumulator", FOLD_OF_ACCUMULATOR, result_name, &s->result));
   if (!s->unknown) widen_accumulator(s);

@@ -21,7 +21,7 @@ void fold_judge_replays(const struct fold_evidence *e, struct fold_finding *find
 
 /* A guest's twin may take fewer dtypes and problems than the guest. */
 static bool takes(const struct fold_subject *twin, const struct fold_case *c) {
-  return twin->dtypes >> c->dtype & 1 && twin->ops >> c->problem->id & 1;
+  return twin->dtypes >> c->dtype & 1 && twin->problems >> c->problem->id & 1;
 }
 
 /* If the twin has different bits in a repeat, no subject can promise its bits: the subject is not to blame. */

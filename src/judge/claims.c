@@ -69,7 +69,7 @@ const char *fold_claim_unjudged(const struct fold_subject *s, enum fold_claim_id
   if (s->why_skipped && s->why_skipped[id]) return s->why_skipped[id];
   if (s->unknown && claim & ~(uint64_t)OF_ROWS) return "it is a function of rows, whose value and order are not known";
   if (claim & OF_RANKS && !fold_engine_has_ranks(s->engine)) return "it has no ranks";
-  if (claim & OF_BOUND && s->ops && !(s->ops & ~UNROUNDED))
+  if (claim & OF_BOUND && s->problems && !(s->problems & ~UNROUNDED))
     return "max and min round nothing: correctly_rounded is judged instead";
   if (id == FOLD_ACCURATE_AS && s->accurate_as == NULL) return "it names no order to be as accurate as";
   if (id == FOLD_ULPS && !(s->most_ulps > 0)) return "it names no number of ulps";

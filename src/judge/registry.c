@@ -54,7 +54,7 @@ static fold_status check_problems(const struct fold_subject *s) {
   const struct fold_order *order = s->order ? fold_order_find(s->order) : NULL;
   for (int p = 0; p < FOLD_PROBLEMS; p++) {
     const struct fold_problem *problem = fold_problem((enum fold_problem_id)p);
-    if (!(s->ops >> p & 1)) continue;
+    if (!(s->problems >> p & 1)) continue;
     if (order && (problem->factors > 1) != (order->product != FOLD_NO_PRODUCT))
       WRONG("its order '%s' is not one for %s", order->name, problem->name);
     if (problem->factors > 1 && fold_engine_has_ranks(s->engine)) WRONG("it takes %s over ranks", problem->name);
@@ -76,7 +76,7 @@ static fold_status check_dtypes(const struct fold_subject *s) {
     const enum fold_dtype result = fold_subject_result(s, terms);
     if (fold_dtype_is_integer(result) && !fold_dtype_is_integer(terms))
       WRONG("its results are integers, %s, of terms of %s", fold_dtype_name(result), fold_dtype_name(terms));
-    if (fold_dtype_is_integer(terms) && s->ops >> FOLD_ASUM & 1)
+    if (fold_dtype_is_integer(terms) && s->problems >> FOLD_ASUM & 1)
       WRONG("it takes asum of %s, whose least number has no magnitude", fold_dtype_name(terms));
     if (fold_dtype_is_integer(wide) && !fold_dtype_is_integer(result))
       WRONG("its accumulator %s is of integers, and its result %s is not", fold_dtype_name(wide),
@@ -106,7 +106,7 @@ fold_status fold_replay_check(const struct fold_subject *s) {
   if (order == NULL) WRONG("it claims 'replays' and declares no order");
   if (!fold_method_has_replay(order, s->method))
     WRONG("it claims 'replays', and its method has no replay in that order");
-  if (s->method != FOLD_PLAIN && s->ops != 1u << FOLD_SUM)
+  if (s->method != FOLD_PLAIN && s->problems != 1u << FOLD_SUM)
     WRONG("it claims 'replays', and its method has no replay but of sums");
   return fold_ok();
 }
@@ -115,7 +115,7 @@ fold_status fold_replay_check(const struct fold_subject *s) {
 static fold_status check_row(const struct fold_subject *s) {
   if (s->run == NULL) WRONG("it has no run function");
   FOLD_TRY(check_dtypes(s));
-  if (s->ops == 0 || s->ops >> FOLD_PROBLEMS) WRONG("its operations are 0x%x", s->ops);
+  if (s->problems == 0 || s->problems >> FOLD_PROBLEMS) WRONG("its problems are 0x%x", s->problems);
   if ((unsigned)s->method > FOLD_EXACT) WRONG("its method is %u", (unsigned)s->method);
   if (s->claims >> FOLD_CLAIMS) WRONG("it makes a claim that is not in the table");
   char meant[160];
@@ -142,7 +142,7 @@ static fold_status check_claims(const struct fold_subject *s) {
   }
   if (claims(s, FOLD_COMPENSATED) && !is_compensated(s) && !s->guest)
     WRONG("it claims 'compensated', and its method is not");
-  if (of_error && s->ops >> FOLD_PROD & 1 && !plain && s->method != FOLD_EXACT)
+  if (of_error && s->problems >> FOLD_PROD & 1 && !plain && s->method != FOLD_EXACT)
     WRONG("it claims a bound for products, and its method has none");
   bool of_ranks =
       claims(s, FOLD_MESSAGE_INVARIANT) || claims(s, FOLD_WORLD_INVARIANT) || claims(s, FOLD_RANK_AGREEMENT);
@@ -157,7 +157,7 @@ static fold_status check_twin(const struct fold_registry *registry, const struct
   if (twin == s) WRONG("it is its own reference");
   if (fold_engine_has_ranks(s->engine) != fold_engine_has_ranks(twin->engine))
     WRONG("either it or its reference '%s' runs over ranks, and the other does not", s->twin);
-  const bool takes_less = s->dtypes & ~twin->dtypes || s->ops & ~twin->ops;
+  const bool takes_less = s->dtypes & ~twin->dtypes || s->problems & ~twin->problems;
   if ((takes_less && !s->guest) || s->vector != twin->vector)
     WRONG("its reference '%s' does not take all that it takes", s->twin);
   for (int d = 0; d < FOLD_DTYPES; d++) /* unseen: <= */

@@ -52,8 +52,8 @@ enum fold_dtype fold_reveal_usual_dtype(const struct fold_subject *subject) {
 }
 
 enum fold_problem_id fold_reveal_usual_problem(const struct fold_subject *subject) {
-  if (!subject->ops || subject->ops >> FOLD_ROWS_SUM & 1) return FOLD_ROWS_SUM;
-  return subject->ops >> FOLD_DOT & 1 ? FOLD_DOT : (enum fold_problem_id)__builtin_ctz(subject->ops);
+  if (!subject->problems || subject->problems >> FOLD_ROWS_SUM & 1) return FOLD_ROWS_SUM;
+  return subject->problems >> FOLD_DOT & 1 ? FOLD_DOT : (enum fold_problem_id)__builtin_ctz(subject->problems);
 }
 
 static fold_status check(const struct fold_subject *subject, const struct fold_reveal_asked *asked) {
@@ -66,7 +66,7 @@ static fold_status check(const struct fold_subject *subject, const struct fold_r
     return fold_error(FOLD_UNSUPPORTED, "only a sum has a tree to reveal, not %s", problem->name);
   if (!fold_terms_are_elements(problem))
     return fold_error(FOLD_UNSUPPORTED, "trees are revealed of rows, not of %s", problem->name);
-  if (!(subject->ops >> asked->problem & 1) || !(subject->dtypes >> asked->dtype & 1))
+  if (!(subject->problems >> asked->problem & 1) || !(subject->dtypes >> asked->dtype & 1))
     return fold_error(FOLD_UNSUPPORTED, "%s does not take %s of %s", subject->name, problem->name,
                       fold_dtype_name(asked->dtype));
   if (subject->vector && asked->n != asked->ranks)

@@ -42,9 +42,9 @@ enum fold_rule {
 struct fold_subject {
   const char *name; /* "rows/par_256"; with the engine it is unique */
   enum fold_engine engine;
-  const char *about;    /* one line */
-  unsigned dtypes, ops; /* masks: 1u << fold_dtype, 1u << fold_problem_id */
-  const char *order;    /* the declared order's name (order.h); NULL where there is none */
+  const char *about;         /* one line */
+  unsigned dtypes, problems; /* masks: 1u << fold_dtype, 1u << fold_problem_id */
+  const char *order;         /* the declared order's name (order.h); NULL where there is none */
   enum fold_method method;
   unsigned accumulator, result; /* enum fold_rule, or FOLD_ALWAYS(dtype) */
   uint64_t claims;              /* for sums and products: mask of FOLD_CLAIM(...) */

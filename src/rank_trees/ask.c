@@ -13,7 +13,7 @@
 
 static fold_status check(const struct fold_map_asked *asked, unsigned ranks) {
   const struct fold_subject *s = asked->subject;
-  if (!(s->ops >> FOLD_SUM & 1) || !(s->dtypes >> asked->dtype & 1))
+  if (!(s->problems >> FOLD_SUM & 1) || !(s->dtypes >> asked->dtype & 1))
     return fold_error(FOLD_UNSUPPORTED, "%s does not take sums of %s", s->name, fold_dtype_name(asked->dtype));
   if (ranks < 2 || ranks > FOLD_MAP_RANKS_MOST)
     return fold_error(FOLD_UNSUPPORTED, "a map is of 2 to %d ranks, and not of %u", FOLD_MAP_RANKS_MOST, ranks);

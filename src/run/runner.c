@@ -83,7 +83,7 @@ static void close_case(struct opened *opened) {
 bool fold_takes_case(const struct fold_subject *subject, const struct fold_case *c) {
   if (fold_engine_has_ranks(subject->engine) != (c->ranks > 0)) return false;
   if (subject->vector && c->cols != c->ranks) return false;
-  return (subject->dtypes >> c->dtype & 1) && (subject->ops >> c->problem->id & 1);
+  return (subject->dtypes >> c->dtype & 1) && (subject->problems >> c->problem->id & 1);
 }
 
 /* In memory of its own, where the inputs lie as the case says. */

@@ -11,7 +11,7 @@
 /* Whether the subject takes the case. Errors are compared in units of the last place, so all results must have one dtype. Early versions of
  * kernels are left out if another subject has their order. */
 static bool takes(const struct fold_subject *subject, const struct fold_study_case *c) {
-  return (c->engines >> subject->engine & 1) && (subject->dtypes >> c->dtype & 1) && (subject->ops >> c->op & 1) &&
+  return (c->engines >> subject->engine & 1) && (subject->dtypes >> c->dtype & 1) && (subject->problems >> c->op & 1) &&
          strchr(subject->name, '@') == NULL && fold_subject_result(subject, c->dtype) == c->dtype;
 }
 

@@ -12,7 +12,7 @@
 
 bool fold_worlds_takes(const struct fold_subject *subject, const struct fold_worlds_case *c, bool vector) {
   return subject->engine == c->engine && subject->vector == vector && (subject->dtypes >> c->dtype & 1) &&
-         (subject->ops >> FOLD_SUM & 1) && fold_subject_result(subject, c->dtype) == c->dtype;
+         (subject->problems >> FOLD_SUM & 1) && fold_subject_result(subject, c->dtype) == c->dtype;
 }
 
 static bool promises(const struct fold_subject *subject, enum fold_claim_id claim) {

@@ -64,7 +64,7 @@ static inline fold_status gpu_run(const struct fold_subject *subject, struct fol
 }
 
 static inline bool gpu_takes(const struct fold_subject *subject, int dtype, int op) {
-  return subject->engine == FOLD_CUDA && (subject->dtypes >> dtype & 1) && (subject->ops >> op & 1) &&
+  return subject->engine == FOLD_CUDA && (subject->dtypes >> dtype & 1) && (subject->problems >> op & 1) &&
          fold_subject_result(subject, (enum fold_dtype)dtype) == (enum fold_dtype)dtype;
 }
 

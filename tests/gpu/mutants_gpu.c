@@ -17,7 +17,7 @@
 
 #define BASE(id, text, type, operation, function)                                        \
   .name = "mutant/" id, .engine = FOLD_CUDA, .about = text, .dtypes = 1u << FOLD_##type, \
-  .ops = 1u << FOLD_##operation, .run = function
+  .problems = 1u << FOLD_##operation, .run = function
 
 /* A subject of some order: its bits are the order's, but for the fault. */
 #define ORDERED(id, type, operation, function, tree, what, broken, maybe, cases, text)                                 \
@@ -140,7 +140,7 @@ static const struct fold_mutant table[] = {
 
 #define BROKEN_RANKS(id, function, text)                                                                       \
   {                                                                                                            \
-    .name = "broken/" id, .engine = FOLD_NCCL, .about = text, .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM, \
+    .name = "broken/" id, .engine = FOLD_NCCL, .about = text, .dtypes = 1u << FOLD_F32, .problems = 1u << FOLD_SUM, \
     .claims = C(WRITES_OUTPUT), .vector = true, .run = function, .scratch = fold_collective_canonical_scratch  \
   }
 
