@@ -5,10 +5,11 @@
  * declared order (`foldproof list orders` names them); and how far a result is from the exact one, with the bound that
  * theory gives.
  *
- * Arrays are row-major and contiguous in host memory, of dtype "f16", "bf16", "f32" or "f64". They need only be aligned
- * to the element. A reduction takes rows x cols elements and gives `rows` results. Operations are "sum", "prod", "max",
- * "min". Operands of 16 bits are accumulated in f32 and rounded once. Empty rows give +0, 1, -infinity, +infinity. NaN
- * propagates; -0 < +0 in max and min.
+ * Arrays are in host memory, of dtype "f16", "bf16", "f32", "f64", "e4m3", "e5m2", "i8", "i32" or "i64". They need only be
+ * aligned to the element. A reduction of rows takes rows x cols elements, row-major and contiguous, and gives `rows` results.
+ * Operations are "sum", "prod", "max", "min". Products of matrices, scans, keyed sums and other problems are a structure
+ * (foldproof_problem). Operands of up to 16 bits are accumulated in f32 and rounded once. Empty rows give +0, 1, -infinity,
+ * +infinity. NaN propagates; -0 < +0 in max and min. Integers are exact, and wrap where they leave the range of the results.
  *
  * Every function that returns int returns 0, or one of the codes below; then foldproof_error() says in one line what
  * was wrong, and the call's outputs are undefined. No function prints, exits, or changes the rounding mode; results
@@ -63,9 +64,9 @@ int foldproof_exact_text(const char *dtype, const char *op, const void *in, size
  * error is within this bound. */
 struct foldproof_measure {
   double error; /* |got - exact| */
-  double ulps;  /* the same in units of the last place, in dtype, of the exact result */
-  /* What `error` can be at most in that order: gamma_h sum |x|, with the 16-bit types' last rounding; 0 for max and
-   * min; NaN where the theorem's conditions fail (terms or partial results not finite). */
+  double ulps;  /* the same in units of the last place, in dtype, of the exact result; integers have units of 1 */
+  /* What `error` can be at most in that order: gamma_h sum |x|, with the 16-bit types' last rounding; 0 for max, min and
+   * integers; NaN where the theorem's conditions fail (terms or partial results not finite). */
   double bound;
   double exact;     /* the exact result, rounded to nearest */
   double abs_sum;   /* sum |x| over the finite terms */
@@ -77,6 +78,33 @@ struct foldproof_measure {
  * if both are the same (NaN as NaN), else infinity. */
 int foldproof_measure(const char *order, const char *dtype, const char *op, const void *in, size_t n, const void *got,
                       struct foldproof_measure *measure);
+
+/* A problem, its shape and its inputs. `foldproof list problems` has each problem's signature: the axes of the inputs and of the
+ * results, as einsum has them ("bmk,bkn->bmn"), the last one fastest. Terms are folded along k. Set the whole structure to zero,
+ * then `size` and what the problem has. */
+struct foldproof_problem {
+  size_t size;        /* bytes of this structure, as the caller knows it */
+  const char *name;   /* "sum", "dot", "matvec", "matmul", "scan", "keyed", ... */
+  const char *dtype;  /* of the terms */
+  uint64_t extent[4]; /* batches, m, n and k; those of axes that the problem lacks are not read */
+  const void *in[2];  /* of "keyed" the second one has k keys, uint32_t, below m */
+  /* By input and axis, in elements: element (b, m, n, k) of an input lies at the sum of stride x place. All 0: contiguous. */
+  int64_t stride[2][4];
+};
+
+/* How many results the problem has. They are contiguous, in the order of the signature's axes. */
+int foldproof_problem_results(const struct foldproof_problem *problem, size_t *n);
+
+/* foldproof_exact, foldproof_replay and foldproof_measure of any problem. `out` receives all results, of `to` or of the terms'
+ * dtype, and must not overlap the inputs. `order` names an order, or one of foldproof's subjects for hosts that declares an order
+ * and takes the problem ("matmul/blocked", "host/kahan"), which is replayed as it adds. Terms that are products need an order that
+ * says whether a product is rounded ("dot/sequential"), else the code is FOLDPROOF_UNSUPPORTED. A result of a scan is folded in the
+ * order's tree for the terms that it has. */
+int foldproof_problem_exact(const struct foldproof_problem *problem, const char *to, unsigned threads, void *out);
+int foldproof_problem_replay(const char *order, const struct foldproof_problem *problem, unsigned threads, void *out);
+/* Of the result of that number. */
+int foldproof_problem_measure(const char *order, const struct foldproof_problem *problem, size_t result,
+                              const void *got, struct foldproof_measure *measure);
 
 /* The order's tree for n terms: the greatest number of additions on a path from a term to the result, and a hash that
  * two orders share if their trees are equal up to swapped operands. Either pointer may be NULL. FOLDPROOF_UNSUPPORTED

@@ -45,9 +45,9 @@ void fold_truth_free(struct fold_truth *truth);
 /* Fills `truth` for n terms of dtype by superaccumulator (sum), interval product in MPFR, or a scan (max, min). */
 fold_status fold_oracle_exact(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n, unsigned threads,
                               struct fold_truth *truth);
-/* The exact result of each row of `call`, rounded once to `to`: the same bits as truth.rounded[to], where nothing else of the
- * truth is asked. One pass over the terms. `out` receives call->rows results. */
-fold_status fold_oracle_rows(const struct fold_call *call, enum fold_dtype to, unsigned threads, void *out);
+/* The exact results of a call in host memory, each rounded once to `to`: the same bits as truth.rounded[to], where nothing else of
+ * the truth is asked. One pass over the terms of a result, or of a scan's row. `out` receives fold_results() of them. */
+fold_status fold_oracle_results(const struct fold_call *call, enum fold_dtype to, unsigned threads, void *out);
 /* Fills `truth` by MPFR alone. */
 fold_status fold_oracle_mpfr(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n,
                              struct fold_truth *truth);

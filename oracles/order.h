@@ -46,6 +46,9 @@ struct fold_order {
 const struct fold_order *fold_orders(size_t *n);
 const struct fold_order *fold_order_find(const char *name);
 
+/* FOLD_UNSUPPORTED if terms of the problem are products, and the order does not say what becomes of one. */
+fold_status fold_order_takes(const struct fold_order *order, const struct fold_problem *problem);
+
 /* The replay: each row of `call` folded in this order in the dtype's accumulator (fold_accumulator_of) by native
  * arithmetic on call->launch.threads threads (0: all), then rounded once to dtype, or to another. NaN propagates in max and min, and -0 < +0 there.
  * FOLD_NO_MEMORY only if the order needs memory of its own (sorted: a permutation of the row). */

@@ -116,12 +116,16 @@ static fold_status replay_sorted(const struct fold_order *order, struct fold_ari
   return fold_ok();
 }
 
+fold_status fold_order_takes(const struct fold_order *order, const struct fold_problem *problem) {
+  if (problem->factors < 2 || (order->product != FOLD_NO_PRODUCT && problem->op == FOLD_SUM)) return fold_ok();
+  return fold_error(FOLD_UNSUPPORTED, "order %s does not say what becomes of a product", order->name);
+}
+
 fold_status fold_rows_replay(const struct fold_order *order, struct fold_arithmetic how, const struct fold_call *call,
                              fold_row_run *run, unsigned threads) {
   struct fold_slots slots;
   struct fold_call sorted;
-  if (call->problem->factors > 1 && (order->product == FOLD_NO_PRODUCT || call->problem->op != FOLD_SUM))
-    return fold_error(FOLD_UNSUPPORTED, "order %s does not say what becomes of a product", order->name);
+  FOLD_TRY(fold_order_takes(order, call->problem));
   FOLD_TRY(fold_call_sorted(call, &slots, &sorted));
   const fold_status status = replay_sorted(order, how, &sorted, run, threads);
   fold_slots_free(&slots);

@@ -18,7 +18,7 @@ static void expect_one_number(const struct fold_truth *truth, const void *in, co
       .dtype = truth->dtype, .problem = fold_rows_problem(truth->op), .rows = 1, .cols = truth->n, .in = {in}};
   for (int to = 0; to < FOLD_FLOATS; to++) {
     uint64_t out = 0;
-    cr_expect(fold_oracle_rows(&call, to, 1, &out).code == FOLD_OK, "%s", where);
+    cr_expect(fold_oracle_results(&call, to, 1, &out).code == FOLD_OK, "%s", where);
     cr_expect(fold_bits_load(to, &out, 0) == truth->rounded[to], "%s to %s: one number: got %llx, want %llx", where,
               fold_dtype_name(to), (unsigned long long)out, (unsigned long long)truth->rounded[to]);
   }

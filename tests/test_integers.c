@@ -154,7 +154,7 @@ Test(integers, no_terms_give_the_identity) {
         .dtype = FOLD_I32, .problem = fold_rows_problem((enum fold_op)op), .rows = 1, .out = &got};
     cr_assert_eq(fold_order_replay(order, &call).code, FOLD_OK);
     cr_expect_eq((uint32_t)got, want[op]);
-    cr_assert_eq(fold_oracle_rows(&call, FOLD_I32, 1, &got).code, FOLD_OK);
+    cr_assert_eq(fold_oracle_results(&call, FOLD_I32, 1, &got).code, FOLD_OK);
     cr_expect_eq((uint32_t)got, want[op]);
   }
   fold_truth_free(&exact);
