@@ -89,6 +89,17 @@ class Options(ctypes.Structure):
     ]
 
 
+class Problem(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("dtype", c_char_p),
+        ("extent", c_uint64 * 4),
+        ("in_", c_void_p * 2),
+        ("stride", (c_int64 * 4) * 2),
+    ]
+
+
 class RevealOptions(ctypes.Structure):
     _fields_ = [("size", c_size_t), ("n", c_size_t), ("dtype", c_char_p), ("problem", c_char_p), ("rows", c_size_t)]
 
@@ -134,9 +145,9 @@ def library() -> ctypes.CDLL:
         if not had_policy:
             del os.environ["OMP_WAIT_POLICY"]
     arguments = {
-        "replay": [c_char_p, c_char_p, c_char_p, c_void_p, c_size_t, c_size_t, c_uint, c_void_p],
-        "exact": [c_char_p, c_char_p, c_void_p, c_size_t, c_size_t, c_char_p, c_uint, c_void_p],
-        "measure": [c_char_p, c_char_p, c_char_p, c_void_p, c_size_t, c_void_p, POINTER(Measure)],
+        "problem_exact": [POINTER(Problem), c_char_p, c_uint, c_void_p],
+        "problem_replay": [c_char_p, POINTER(Problem), c_uint, c_void_p],
+        "problem_measure": [c_char_p, POINTER(Problem), c_size_t, c_void_p, POINTER(Measure)],
         "hash": [c_char_p, c_void_p, c_size_t, c_size_t, c_void_p],
         "verify": [POINTER(Table), POINTER(Options), Take, c_void_p],
         "reveal": [POINTER(Table), POINTER(RevealOptions), Take, c_void_p],

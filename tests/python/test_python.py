@@ -308,7 +308,7 @@ class Numbers(unittest.TestCase):
         self.assertEqual(foldproof.exact(x, to="f64").dtype, np.float64)
         x.flags.writeable = False
         np.testing.assert_array_equal(foldproof.exact(x), np.float16([6, 22, 38]))
-        for wrong in (x[:, ::2], x.astype(np.uint16), np.zeros((2, 2, 2)), [1.0], x.astype(">f2"), x.astype(object)):
+        for wrong in (x.astype(np.uint16), np.zeros((2, 2, 2)), [1.0], x.astype(">f2"), x.astype(object)):
             with self.assertRaises((TypeError, ValueError)):
                 foldproof.exact(wrong)
 
