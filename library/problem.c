@@ -59,7 +59,7 @@ struct declared {
 static fold_status check_subject(const struct fold_subject *subject, const struct fold_call *call) {
   const char *name = subject->name;
   if (subject->order == NULL) return fold_error(FOLD_UNSUPPORTED, "%s declares no order", name);
-  if (!(subject->ops >> call->problem->id & 1) || !(subject->dtypes >> call->dtype & 1))
+  if (!(subject->problems >> call->problem->id & 1) || !(subject->dtypes >> call->dtype & 1))
     return fold_error(FOLD_UNSUPPORTED, "%s does not take %s of %s", name, call->problem->name,
                       fold_dtype_name(call->dtype));
   if (fold_subject_result(subject, call->dtype) != call->dtype)
