@@ -237,6 +237,44 @@ Test(npy, every_unlawful_file_is_refused_with_its_reason) {
   }
 }
 
+/* Three dimensions, which only the function for batches takes: the rows of all matrices. */
+Test(npy, batches_of_matrices_are_read_where_they_are_asked_for) {
+  static const struct {
+    const char *order, *shape, *words; /* words: of the refusal; NULL: it is read */
+    size_t nbytes, extent[3];
+  } cases[] = {
+      {"False", "(2, 3, 4)", NULL, 96, {2, 3, 4}},     {"False", "(0, 3, 4)", NULL, 0, {0, 3, 4}},
+      {"False", "(2, 3, 0)", NULL, 0, {2, 3, 0}},      {"True", "(1, 1, 5)", NULL, 20, {1, 1, 5}},
+      {"True", "(2, 1, 1)", NULL, 8, {2, 1, 1}},       {"True", "(2, 3, 1)", "Fortran order", 24, {0}},
+      {"True", "(2, 1, 3)", "Fortran order", 24, {0}}, {"False", "(1, 2, 3, 4)", "more than", 96, {0}},
+      {"False", "(2, 3, 4)", "truncated", 92, {0}},    {"False", "(1048576, 1048576, 2)", "absurd", 0, {0}},
+  };
+  SCRATCH(s);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    unsigned char file[512], data[96];
+    char header[128];
+    snprintf(header, sizeof header, "{'descr': '<f4', 'fortran_order': %s, 'shape': %s, }", cases[i].order,
+             cases[i].shape);
+    const size_t n = assemble(file, 1, header, cases[i].nbytes);
+    const char *path = scratch_write(&s, "a.npy", file, n);
+    struct fold_npy npy, other = {.rows = 77};
+    const fold_status status = fold_npy_open_batches(path, &npy);
+    cr_expect(fold_npy_open(path, &other).code == FOLD_BAD_INPUT && other.rows == 77, "%s: it is taken for rows",
+              header);
+    if (cases[i].words) expect_refusal(status, path, cases[i].words, header);
+    if (cases[i].words || status.code != FOLD_OK) {
+      cr_expect(cases[i].words, "%s: %s", header, status.text);
+      continue;
+    }
+    const size_t *extent = cases[i].extent;
+    cr_expect(npy.dimensions == 3 && memcmp(npy.extent, extent, sizeof npy.extent) == 0, "%s", header);
+    cr_expect(npy.rows == extent[0] * extent[1] && npy.cols == extent[2], "%s: %zu x %zu", header, npy.rows, npy.cols);
+    cr_expect(fold_npy_read(path, &npy, data).code == FOLD_OK &&
+                  memcmp(data, file + n - cases[i].nbytes, cases[i].nbytes) == 0,
+              "%s: data", header);
+  }
+}
+
 Test(npy, a_file_cut_anywhere_is_refused) {
   unsigned char file[512];
   size_t n = assemble(file, 2, PLAIN("'<f4'", "False", "(3,)"), 12);

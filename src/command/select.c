@@ -64,8 +64,10 @@ static const struct argp_option options[] = {
     {"set", SET, "SET", 0,
      "the set of fixtures: default, large, guests (default and larger batches; --guest and --exec use it) or all", 1},
     {"fixture-folder", FOLDER, "DIR", 0, "the folder of the *.ini files", 1},
-    {"npy", NPY, "FILE", 0,
-     "use this array instead of fixtures (repeatable); with --engine mpi or nccl its columns are spread over the ranks",
+    {"npy", NPY, "FILE,...", 0,
+     "use arrays instead of fixtures (repeatable): one file, whose columns are spread over ranks if there are any, or "
+     "one "
+     "for each input: A.npy,B.npy",
      1},
     {"sweep", SWEEP, "AXIS=A:B:STEP,...", 0,
      "use sums of each size from A to B (in steps of 1 without STEP) instead of fixtures: k=8:20000:8 (repeatable; "
@@ -74,8 +76,8 @@ static const struct argp_option options[] = {
      "numbers, so that bounded takes the exact result alone and says which terms are missing",
      1},
     {"problem", PROBLEM, "PROBLEM", 0,
-     "with --npy: sum (the default), prod, max, min, dot of its upper and its lower half of rows, or matvec: a matrix, "
-     "and the vector as the last row",
+     "with --npy: sum (the default) or another (foldproof list problems). One file may have "
+     "all rows of dot's inputs, or of matvec's",
      1},
     {0},
 };
@@ -212,6 +214,18 @@ static void check_set(struct argp_state *state, const char *arg) {
   fold_option_refuse(state, "--set", arg, fold_set_names);
 }
 
+/* One file, or a list of them (fold_cases_add_npy): no output replaces them. */
+static void spare_arrays(const char *text) {
+  char *list = strdup(text);
+  fold_output_spare(text);
+  for (char *at = list, *end; at; at = end) {
+    end = strstr(at, ".npy,");
+    if (end) end[4] = '\0', end += 5;
+    fold_output_spare(at);
+  }
+  free(list);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct fold_selection_options *o = state->input;
   struct fold_selection *s = &o->selection;
@@ -251,7 +265,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case NPY:
       if (s->n_npy == sizeof o->npy / sizeof *o->npy) argp_failure(state, 2, 0, "--npy: at most 64 files");
       o->npy[s->n_npy++] = arg;
-      fold_output_spare(arg);
+      spare_arrays(arg);
       s->npy = o->npy;
       return 0;
     case ARGP_KEY_END: check_idle(o, state); return 0;
