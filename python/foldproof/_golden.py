@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Union
 
-from . import _arrays, _library
+from . import _arrays, _data, _library
 from ._result import NothingJudged, Result
 from ._verify import judge
 
@@ -80,7 +80,7 @@ def golden(
     claims = claims.split(",") if isinstance(claims, str) else list(claims)
     claims += [claim for claim in ("run_to_run", "replays" if asked.get("order") else "", "same_bits_as" if asked.get("same_bits_as") else "") if claim and claim not in claims]
     data = asked.get("data")
-    if data is not None and not all(isinstance(x, (str, os.PathLike)) for x in (data if isinstance(data, list) else [data])):
+    if data is not None and not _data.are_paths(data):
         raise ValueError("a golden has to find its input again: write the array to a .npy file, and say data='PATH.npy'")
     result = judge(fn, claims=claims, only=claims, _full=True, **asked)
     unjudged = _unjudged(result)

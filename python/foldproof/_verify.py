@@ -347,7 +347,8 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     seconds       a time limit, 600 by default; 0: none. The shortest cases come first. What is left then is skipped with that reason, and
                   counted in `left_out` of the result
     data          arrays of your own in place of fixtures: one, a list, {name: array}, or paths of .npy files. Each 1-D slice along `axis` (the last one)
-                  is a row. For "dot" a pair (x, y), for "matvec" a pair (W, x) of shapes (m, k) and (k,), or several pairs
+                  is a row. Of a problem with several inputs a tuple of what fn gets, or of paths, a file for each input: (x, y) for "dot", (W, x) for
+                  "matvec", (A, B) for "matmul", (values, keys, slots) for "keyed"; or several tuples. Shapes are those of the signature, if `problem` is one
     axis          the axis that fn reduces: -1, or 0, which is "all but the last" of a matrix. With `data` it is the axis of data that is folded, whichever
                   it is there, and fn gets rows
 

@@ -143,6 +143,11 @@ def check_data():
     said = raised(foldproof.Differs, in_turn, "kept.jsonl", data="x.npy", fixtures=None)
     assert "npy:x.npy/f32/sum/3x1025" in said and "floats apart; errors" in said, said
     assert "write the array to a .npy file, and say data='PATH.npy'" in raised(ValueError, by_pairs, "kept.jsonl", data=np.load("x.npy"), fixtures=None)
+    np.save("y.npy", np.random.default_rng(2).normal(size=(1025, 2)).astype("f4"))
+    product = dict(problem="matmul", data=("x.npy", "y.npy"), name="py/product", like="numpy")
+    assert "1 added" in foldproof.golden(lambda A, B: A @ B, "products.jsonl", bless=True, **product)
+    assert "goldens: 1 held, 0 differ" in foldproof.golden(lambda A, B: A @ B, "products.jsonl", **product)
+    assert "npy:x.npy,y.npy/f32/matmul/3x2x1025" in raised(foldproof.Differs, lambda A, B: (A.astype("f8") @ B).astype("f4"), "products.jsonl", fixtures=None, **product)
     os.chdir("..")
 
 
