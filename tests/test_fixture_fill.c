@@ -1,6 +1,7 @@
 /* test_fixture_fill.c: a case's input is what its file says, to the bit, or it is refused. */
 #include <criterion/criterion.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bits.h"
@@ -226,4 +227,52 @@ Test(fixture_fill, the_rows_of_an_array_are_shared_among_inputs) {
   fold_cases_free(&cases);
   cr_expect_eq(fold_cases_add_npy(path, fold_problem(FOLD_DOT), 0, &cases).code, FOLD_BAD_INPUT);
   fold_cases_free(&cases);
+}
+
+/* Keys that count up from *context. */
+static fold_status fill_keys(void *context, uint64_t first, size_t n, void *out) {
+  for (size_t i = 0; i < n; i++) fold_bits_store(FOLD_I64, out, i, (uint64_t) * (const int *)context + first + i);
+  return fold_ok();
+}
+
+static void expect_changed(const struct fold_case *c, unsigned input, const char *words) {
+  float got[8];
+  const fold_status status = fold_case_fill(c, input, got, 1);
+  cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, words), "input %u: %s", input, status.text);
+}
+
+/* A file for each input, of the axes that it has. What changed behind a case's back is not read: keys that are no slot would have a
+ * run write anywhere. */
+Test(fixture_fill, a_file_for_each_input_is_read_as_it_was_when_the_case_was_made) {
+  SCRATCH(s);
+  char list[1200], wanted[1300];
+  const char *values = strdup(scratch_path(&s, "v.npy")), *keys = strdup(scratch_path(&s, "k.npy"));
+  struct fold_cases cases = {0};
+  float got[8];
+  uint32_t slots[4];
+  int begin = 1;
+  cr_assert(fold_npy_write(values, FOLD_F32, 4, 2, false, fill_count, NULL).code == FOLD_OK &&
+            fold_npy_write(keys, FOLD_I64, 1, 4, true, fill_keys, &begin).code == FOLD_OK);
+  snprintf(list, sizeof list, "%s,%s", values, keys);
+  const fold_status status = fold_cases_add_npy(list, fold_problem(FOLD_KEYED), 0, &cases);
+  cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
+  const struct fold_case *c = &cases.at[0];
+  snprintf(wanted, sizeof wanted, "npy:%s/f32/keyed/5x2x4", list);
+  cr_expect_str_eq(c->name, wanted);
+  cr_assert(fold_case_fill(c, 0, got, 1).code == FOLD_OK && fold_case_fill(c, 1, slots, 1).code == FOLD_OK);
+  for (unsigned i = 0; i < 8; i++) cr_expect(got[i] == (float)i && (i >= 4 || slots[i] == i + 1), "%u", i);
+  begin = 2;
+  cr_assert_eq(fold_npy_write(keys, FOLD_I64, 1, 4, true, fill_keys, &begin).code, FOLD_OK);
+  expect_changed(c, 1, "k.npy: key 3 is 5, and there are 5 slots");
+  begin = -1;
+  cr_assert_eq(fold_npy_write(keys, FOLD_I64, 1, 4, true, fill_keys, &begin).code, FOLD_OK);
+  expect_changed(c, 1, "k.npy: key 0 is -1, and there are 5 slots");
+  cr_assert_eq(fold_npy_write(keys, FOLD_I64, 1, 3, true, fill_keys, &begin).code, FOLD_OK);
+  expect_changed(c, 1, "k.npy: it changed since the case was made");
+  cr_assert_eq(fold_npy_write(keys, FOLD_F32, 1, 4, true, fill_count, NULL).code, FOLD_OK);
+  expect_changed(c, 1, "k.npy: it changed since the case was made");
+  cr_assert_eq(fold_npy_write(values, FOLD_F32, 2, 4, false, fill_count, NULL).code, FOLD_OK);
+  expect_changed(c, 0, "v.npy: it changed since the case was made");
+  fold_cases_free(&cases);
+  free((char *)(uintptr_t)values), free((char *)(uintptr_t)keys);
 }
