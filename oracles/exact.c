@@ -109,16 +109,16 @@ uint64_t fold_mpfr_round(enum fold_dtype dtype, mpfr_srcptr value) {
   return sign | round_finite(format, value, exponent);
 }
 
-/* The limbs as one integer. */
+/* The limbs as one integer. GMP copies words that are as large as its own at once. */
 static void import_limbs(enum fold_dtype dtype, const struct fold_super *state, mpz_t integer) {
   struct fold_super copy = *state;
   fold_super_normalise(dtype, &copy);
   int last = fold_super_limbs(dtype) - 1;
-  uint32_t words[FOLD_SUPER_LIMBS];
-  for (int k = 0; k < last; k++) words[k] = (uint32_t)copy.limb[k];
+  uint64_t words[(FOLD_SUPER_LIMBS + 1) / 2] = {0};
+  for (int k = 0; k < last; k++) words[k / 2] |= (uint64_t)(uint32_t)copy.limb[k] << k % 2 * 32;
   mpz_t low;
   mpz_init2(low, 32 * (unsigned long)last);
-  mpz_import(low, (size_t)last, -1, sizeof *words, 0, 0, words);
+  mpz_import(low, ((size_t)last + 1) / 2, -1, sizeof *words, 0, 0, words);
   mpz_set_si(integer, copy.limb[last]);
   mpz_mul_2exp(integer, integer, 32 * (unsigned long)last);
   mpz_add(integer, integer, low);
