@@ -44,6 +44,7 @@ struct fold_order {
 };
 
 const struct fold_order *fold_orders(size_t *n);
+/* By its name; "rows/par_16/8" is a row's order with another width. NULL where there is none. */
 const struct fold_order *fold_order_find(const char *name);
 
 /* FOLD_UNSUPPORTED if terms of the problem are products, and the order does not say what becomes of one. */

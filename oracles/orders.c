@@ -1,6 +1,9 @@
 /* orders.c: the orders of orders.def, and how each cuts a row into parts. What they mean is orders.inc. */
 #include "oracles/order.h"
 
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "oracles/canonical.h"
@@ -15,12 +18,6 @@ static const struct fold_order table[] = {
 const struct fold_order *fold_orders(size_t *n) {
   *n = sizeof table / sizeof *table;
   return table;
-}
-
-const struct fold_order *fold_order_find(const char *name) {
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-    if (strcmp(table[i].name, name) == 0) return &table[i];
-  return NULL;
 }
 
 bool fold_order_has_tree(const struct fold_order *order, enum fold_method method) {
@@ -59,6 +56,61 @@ static bool fits(const struct fold_order *order) {
   const bool has_width = kind == FOLD_ORDER_NUMPY || is_tiled(kind) || kind == FOLD_ORDER_CHUNKS ||
                          kind == FOLD_ORDER_CHUNK_TREE || kind == FOLD_ORDER_SHUFFLE;
   return width > 0 || !has_width;
+}
+
+/* The row whose name is the first `length` characters. */
+static const struct fold_order *find_row(const char *name, size_t length) {
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+    if (strlen(table[i].name) == length && memcmp(table[i].name, name, length) == 0) return &table[i];
+  return NULL;
+}
+
+/* 0 where the text is no number without leading zeros, or is above the range. */
+static unsigned read_width(const char *text) {
+  char *end;
+  if (*text < '1' || *text > '9') return 0;
+  const unsigned long width = strtoul(text, &end, 10);
+  return *end == '\0' && width <= UINT32_MAX ? (unsigned)width : 0;
+}
+
+/* The orders with another width that were asked for. Each is made once and stays, so that it is known by its address. */
+static struct made {
+  struct made *next;
+  const struct fold_order *of;
+  struct fold_order order;
+  char name[60], formula[80];
+} * all_made;
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+
+static const struct fold_order *make(const struct fold_order *row, unsigned width) {
+  for (const struct made *made = all_made; made; made = made->next)
+    if (made->of == row && made->order.width == width) return &made->order;
+  struct made *made = malloc(sizeof *made);
+  if (made == NULL) return NULL;
+  made->of = row;
+  snprintf(made->name, sizeof made->name, "%s/%u", row->name, width);
+  snprintf(made->formula, sizeof made->formula, "%s with %u in place of %u", row->name, width, row->width);
+  made->order = *row;
+  made->order.name = made->name, made->order.formula = made->formula, made->order.width = width;
+  made->next = all_made;
+  all_made = made;
+  return &made->order;
+}
+
+const struct fold_order *fold_order_find(const char *name) {
+  const struct fold_order *row = find_row(name, strlen(name));
+  const char *slash = strrchr(name, '/');
+  if (row || slash == NULL) return row;
+  row = find_row(name, (size_t)(slash - name));
+  const unsigned width = read_width(slash + 1);
+  if (row == NULL || row->width == 0 || width == 0) return NULL;
+  if (width == row->width) return row;
+  const struct fold_order asked = {.kind = row->kind, .width = width, .limit = row->limit};
+  if (!fits(&asked)) return NULL;
+  pthread_mutex_lock(&making);
+  const struct fold_order *order = make(row, width);
+  pthread_mutex_unlock(&making);
+  return order;
 }
 
 fold_status fold_order_split(const struct fold_order *order, size_t n, struct fold_split *split) {

@@ -151,6 +151,45 @@ Test(orders, shapes_that_no_kernel_has_are_refused) {
   }
 }
 
+/* Each row that has a width, with another one behind its name. It is the same order wherever it is asked for. */
+Test(orders, are_found_with_another_width) {
+  static const struct {
+    const char *name;
+    unsigned width;
+  } found[] = {{"rows/par_16/8", 8},    {"scan/tiled/64", 64},
+               {"scan/tiled/7", 7},     {"scan/warps/64", 64},
+               {"host/numpy/100", 100}, {"flat/shuffle/128", 128},
+               {"rows/par_256/64", 64}, {"scan/tiled/4294967295", UINT32_MAX}};
+  static const char *const none[] = {"host/sequential/4",
+                                     "scan/tiled/0",
+                                     "scan/tiled/",
+                                     "scan/tiled/064",
+                                     "scan/tiled/6x",
+                                     "scan/tiled/ 6",
+                                     "scan/tiled/-6",
+                                     "scan/warps/4097",
+                                     "flat/shuffle/48",
+                                     "rows/par_256/24",
+                                     "scan/tiled/64/64",
+                                     "scan/64",
+                                     "/64",
+                                     "64",
+                                     "scan/tiled/4294967296",
+                                     "scan/tiled/18446744073709551680"};
+  void *in = sample_row(SAMPLE_CANCELLING, FOLD_F32, 31, 1000);
+  for (size_t k = 0; k < sizeof found / sizeof *found; k++) {
+    const struct fold_order *order = fold_order_find(found[k].name);
+    cr_assert(order, "%s", found[k].name);
+    cr_expect(order == fold_order_find(found[k].name) && order->width == found[k].width, "%s", found[k].name);
+    cr_expect_str_eq(order->name, found[k].name);
+    check_row(order, FOLD_F32, FOLD_SUM, SAMPLE_CANCELLING, in, 1000);
+  }
+  free(in);
+  for (size_t k = 0; k < sizeof none / sizeof *none; k++) cr_expect_null(fold_order_find(none[k]), "%s", none[k]);
+  cr_expect_eq(fold_order_find("scan/tiled/32"), fold_order_find("scan/tiled"));
+  cr_expect_str_eq(fold_order_find("rows/par_16/8")->formula, "rows/par_16 with 8 in place of 16");
+}
+
 /* Of rows of any length: the parts are all of it and no more, and there is room for them; a subtree is a power of two of at least four
  * tiles, and no larger than it must be. */
 Test(orders, a_split_covers_its_row_in_as_many_parts_as_there_is_room_for) {

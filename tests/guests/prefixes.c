@@ -96,6 +96,7 @@ static void scan_tiles(const struct row *w, uint64_t width, bool doubling) {
 }
 SCAN(tiled_right, scan_tiles(w, 32, false);)
 SCAN(tiles_of_64, scan_tiles(w, 64, false);)
+SCAN(tiles_of_64_right, scan_tiles(w, 64, false);)
 SCAN(doubled_right, scan_tiles(w, 32, true);)
 SCAN(doubled_by_16, scan_tiles(w, 16, true);)
 
@@ -136,6 +137,8 @@ static const struct foldproof_guest_subject subjects[] = {
     OF_ORDER(doubled_right, "scan", "scan/warps"),
     OF_ORDER(doubled_by_16, "scan", "scan/warps"),
     OF_ORDER(doubled_right, "exclusive_scan", "scan/tiled"),
+    OF_ORDER(tiles_of_64_right, "scan", "scan/tiled/64"),
+    OF_ORDER(doubled_by_16, "exclusive_scan", "scan/warps/64"),
 };
 
 const struct foldproof_guest_table *foldproof_guest(void) {
