@@ -368,10 +368,8 @@ Test(command, the_oracle_knows_a_matrix_times_a_vector) {
   }
   for (int verify = 0; verify < 2; verify++) {
     shell_run(s, "$F %s wx.npy --problem matmul", verify ? "verify --engine host --npy" : "oracle");
-    cr_expect(
-        s->code == 2 && strstr(s->err, verify ? "wx.npy: matmul takes a file for each of its 2 inputs: A.npy,B.npy\n"
-                                              : "wx.npy: it holds no inputs of matmul, which differ in shape\n"),
-        "%s", s->err);
+    cr_expect(s->code == 2 && strstr(s->err, "wx.npy: matmul takes a file for each of its 2 inputs: A.npy,B.npy\n"),
+              "%s", s->err);
   }
 }
 

@@ -65,6 +65,20 @@ def check_own_subjects():
         assert done.returncode == 0 and " 0 could not be made again, 0 contradictions" in done.stdout, (problem, done)
 
 
+def check_oracle():
+    """The oracle prints each result of several files."""
+    a, b = save(A, (2, 3), [1e8, 1, -1e8, 1, 2, 3]), save(B, (3, 2), [1, 2, 1, 2, 1, 2])
+    values, keys = save(V, (4,), [1e8, 1, 5, -1e8]), save(K, (4,), [0, 0, 2, 0], "q")
+    for files, problem, wanted in ((f"{a},{b}", "matmul", ["1", "2", "6", "12"]), (f"{values},{keys}", "keyed", ["1", "0", "5"]), (f"{a},{a}", "dot", ["20000000000000015"]),
+                                   (a, "scan", ["100000000", "100000001", "1", "1", "3", "6"])):
+        done = subprocess.run([FOLDPROOF, "oracle", "--check", "--json", "--problem", problem, files], capture_output=True, text=True)
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        assert done.returncode == 0 and [one["exact"] for one in answers] == wanted and all(one["agrees"] for one in answers), (files, problem, done)
+    for files, problem, words in ((a, "matmul", "matmul takes a file for each of its 2 inputs: A.npy,B.npy"), (f"{values},{keys},2", "keyed", f"{keys}: key 2 is 2, and there are 2 slots")):
+        done = subprocess.run([FOLDPROOF, "oracle", "--problem", problem, files], capture_output=True, text=True)
+        assert done.returncode == 2 and words in done.stderr and not done.stdout, (files, problem, done)
+
+
 def check_objects(guest):
     """A shared object that loses a term at k = 1,000 is refuted by the value of the files' own product."""
     ones = save(A, (2, 1000), [1] * 2000), save(B, (1000, 3), range(3000))
@@ -162,6 +176,7 @@ with tempfile.TemporaryDirectory(prefix="foldproof-arrays-") as room:
     PAGE = pathlib.Path(room) / "page.jsonl"
     products = str(build(pathlib.Path(room), "products", GUESTS / "products.c", options=["-ffp-contract=off", "-lm"]))
     check_own_subjects()
+    check_oracle()
     check_objects(products)
     check_programs()
     check_names(products)

@@ -7,7 +7,7 @@
 
 #include "base/bits.h"
 #include "command/command.h"
-#include "fixtures/npy.h"
+#include "fixtures/fixture.h"
 #include "oracles/exact.h"
 
 enum { PROBLEM = 0x200, JSON, ROWS, CHECK, MOST_SHOWN = 1200 };
@@ -20,8 +20,9 @@ struct oracle {
 
 static const struct argp_option options[] = {
     {"problem", PROBLEM, "PROBLEM", 0,
-     "sum (the default), prod, max, min, dot of the upper and the lower half of the rows, or matvec: each of the rows "
-     "times the last one",
+     "sum (the default) or another (foldproof list problems), with a file for each input: A.npy,B.npy. One file may "
+     "have "
+     "the rows of dot's inputs one after the other, or matvec's vector as its last row",
      0},
     {"json", JSON, NULL, 0, "print one JSON object for each reduction", 0},
     {"rows", ROWS, NULL, 0, "reduce each row of a two-dimensional array (default: all of it; of matvec each row)", 0},
@@ -50,7 +51,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .args_doc = "FILE.npy",
+    .args_doc = "FILE.npy[,FILE.npy]",
     .doc =
         "Print the exact result of reducing an array, and this result rounded once to each dtype.\n"
         "\n"
@@ -189,17 +190,11 @@ static fold_status answer_one(const struct oracle *o, const struct fold_terms *t
   return status;
 }
 
-/* Each result of the shape. */
-static fold_status answer_rows(const struct oracle *o, enum fold_dtype dtype, const struct fold_shape *shape,
-                               const unsigned char *elements, bool *agree) {
-  struct fold_call call = {.dtype = dtype, .problem = o->problem, .shape = *shape};
+/* Each result of a call, which is sorted. */
+static fold_status answer_results(const struct oracle *o, const struct fold_call *call, bool *agree) {
   fold_status status = fold_ok();
-  for (unsigned k = 0; k < o->problem->inputs; k++) {
-    call.in[k] = elements;
-    elements += fold_elements(o->problem, shape, k) * fold_dtype_size(dtype);
-  }
-  for (size_t r = 0; r < fold_results(o->problem, shape) && status.code == FOLD_OK; r++) {
-    const struct fold_terms terms = fold_call_terms(&call, r);
+  for (size_t r = 0; r < fold_results(call->problem, &call->shape) && status.code == FOLD_OK; r++) {
+    const struct fold_terms terms = fold_call_terms(call, r);
     bool same = true;
     if (r > 0 && !o->json) putchar('\n');
     status = answer_one(o, &terms, &same);
@@ -208,20 +203,35 @@ static fold_status answer_rows(const struct oracle *o, enum fold_dtype dtype, co
   return status;
 }
 
+static fold_status read_inputs(const struct fold_case *c, void *in[FOLD_INPUTS]) {
+  for (unsigned k = 0; k < c->problem->inputs; k++) {
+    in[k] = malloc(fold_case_bytes(c, k) + 1);
+    if (in[k] == NULL) return fold_no_memory("for %zu elements", fold_case_elements(c, k));
+    FOLD_TRY(fold_case_fill(c, k, in[k], 0));
+  }
+  return fold_ok();
+}
+
+/* The elements of rows are folded all together, unless each row is asked for; a vector goes with each row. */
+static fold_status answer_case(const struct oracle *o, const struct fold_case *c, void *const in[FOLD_INPUTS],
+                               bool *agree) {
+  struct fold_call call = {.dtype = c->dtype, .problem = c->problem, .shape = c->shape, .in = {in[0], in[1]}}, sorted;
+  struct fold_slots slots;
+  if (!o->rows && fold_is_of_rows(c->problem)) call.shape = (struct fold_shape){.m = 1, .k = c->rows * c->cols};
+  FOLD_TRY(fold_call_sorted(&call, &slots, &sorted));
+  const fold_status status = answer_results(o, &sorted, agree);
+  fold_slots_free(&slots);
+  return status;
+}
+
 static fold_status answer_all(const struct oracle *o, bool *agree) {
-  struct fold_npy npy;
-  FOLD_TRY(fold_npy_open(o->path, &npy));
-  size_t n = npy.rows * npy.cols, rows;
-  if (fold_has_axis(o->problem, o->problem->inputs, FOLD_N))
-    return fold_error(FOLD_BAD_INPUT, "%s: it holds no inputs of %s, which differ in shape", o->path, o->problem->name);
-  FOLD_TRY(fold_within(fold_problem_share_rows(o->problem, npy.rows, &rows), "%s", o->path));
-  unsigned char *elements = malloc(n * fold_dtype_size(npy.dtype) + 1);
-  if (elements == NULL) return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu elements", o->path, n);
-  fold_status status = fold_npy_read(o->path, &npy, elements);
-  const struct fold_shape all = {.m = 1, .k = rows * npy.cols}, each = {.m = rows, .k = npy.cols};
-  const bool by_row = o->rows || !fold_is_of_rows(o->problem); /* a vector goes with each row, not with all of them */
-  if (status.code == FOLD_OK) status = answer_rows(o, npy.dtype, by_row ? &each : &all, elements, agree);
-  free(elements);
+  struct fold_cases cases = {0};
+  void *in[FOLD_INPUTS] = {NULL};
+  FOLD_TRY(fold_cases_add_npy(o->path, o->problem, 0, &cases));
+  fold_status status = fold_within(read_inputs(cases.at, in), "%s", o->path);
+  if (status.code == FOLD_OK) status = answer_case(o, cases.at, in, agree);
+  for (unsigned k = 0; k < FOLD_INPUTS; k++) free(in[k]);
+  fold_cases_free(&cases);
   return status;
 }
 
