@@ -253,6 +253,7 @@ static const struct fold_subject table[] = {
     HOST_DOT("dot/sequential_fma", "dot products, rising index, by FMA"),
     HOST_DOT("dot/pairwise", "dot products, a perfect binary tree over rounded products"),
     HOST_DOT("dot/canonical", "dot products in flat/canonical's tree, by FMA"),
+    HOST_DOT("gemm/canonical", "products in an order of k alone: segments by FMA, and a tree over them"),
     {.name = "dot/exact",
      .engine = FOLD_HOST,
      .about = "dot products of exact products, superaccumulator, rounded once",

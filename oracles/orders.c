@@ -45,6 +45,14 @@ bool fold_order_is_of_scans(const struct fold_order *order) {
   return order->kind == FOLD_ORDER_SEQUENTIAL || is_tiled(order->kind);
 }
 
+static void split_segments(const struct fold_order *order, size_t n, struct fold_split *split) {
+  size_t segments = 1;
+  while (segments < order->limit && ceiling(n, segments) > order->width) segments *= 2;
+  if (segments == 1) return;
+  split->size = ceiling(ceiling(n, segments), 8) * 8;
+  split->count = ceiling(n, split->size);
+}
+
 static bool fits(const struct fold_order *order) {
   const enum fold_order_kind kind = order->kind;
   const unsigned width = order->width;
@@ -53,8 +61,11 @@ static bool fits(const struct fold_order *order) {
   if (kind == FOLD_ORDER_CHUNK_TREE && (width & (width - 1)) != 0) return false;
   if ((kind == FOLD_ORDER_CHUNKS || kind == FOLD_ORDER_CHUNK_TREE) && width > FOLD_PARTS) return false;
   if (kind == FOLD_ORDER_HILLIS_STEELE && width > FOLD_LANES) return false;
+  if (kind == FOLD_ORDER_SEGMENTS &&
+      (order->limit == 0 || order->limit > FOLD_PARTS || (order->limit & (order->limit - 1)) != 0))
+    return false;
   const bool has_width = kind == FOLD_ORDER_NUMPY || is_tiled(kind) || kind == FOLD_ORDER_CHUNKS ||
-                         kind == FOLD_ORDER_CHUNK_TREE || kind == FOLD_ORDER_SHUFFLE;
+                         kind == FOLD_ORDER_CHUNK_TREE || kind == FOLD_ORDER_SHUFFLE || kind == FOLD_ORDER_SEGMENTS;
   return width > 0 || !has_width;
 }
 
@@ -124,6 +135,8 @@ fold_status fold_order_split(const struct fold_order *order, size_t n, struct fo
     split->size = ceiling(n, order->width);
   } else if (kind == FOLD_ORDER_SHUFFLE) {
     split_grid(order, n, split);
+  } else if (kind == FOLD_ORDER_SEGMENTS) {
+    split_segments(order, n, split);
   } else if (kind == FOLD_ORDER_NUMPY || is_tiled(kind)) {
     split->count = ceiling(n, order->width);
     split->size = order->width;

@@ -15,6 +15,7 @@
 
 /* What a part is:
  *   chunks       `size` elements; there are `width` of them, empty ones included
+ *   segments     `size` elements; there are no empty ones
  *   numpy, tiles, hillis_steele   a piece of `width` elements
  *   shuffle      a block of the kernel's grid; `grain` blocks are swept together
  *   pairwise, canonical   an aligned block of `size` elements, a power of two: a subtree

@@ -216,6 +216,19 @@ static struct naive canonical_tiles(const struct row *r, size_t tile, size_t til
   return meet(r, canonical_tiles(r, tile, tiles / 2), canonical_tiles(r, tile + tiles / 2, tiles / 2));
 }
 
+static struct naive segment_tree(const struct row *r, size_t first, size_t length, size_t segments) {
+  if (first >= r->n) return zero(r);
+  if (segments == 1) return sequential(r, first, first + length < r->n ? first + length : r->n);
+  return meet(r, segment_tree(r, first, length, segments / 2),
+              segment_tree(r, first + length * (segments / 2), length, segments / 2));
+}
+
+static struct naive segments(const struct row *r, size_t width, size_t limit) {
+  size_t count = 1;
+  while (count < limit && count * width < r->n) count *= 2;
+  return segment_tree(r, 0, count == 1 ? r->n : (r->n + 8 * count - 1) / (8 * count) * 8, count);
+}
+
 struct naive naive_fold(const struct fold_order *order, enum fold_dtype dtype, enum fold_op op, const void *in,
                         size_t n) {
   struct row r = {dtype, op, in, n};
@@ -229,6 +242,7 @@ struct naive naive_fold(const struct fold_order *order, enum fold_dtype dtype, e
     case FOLD_ORDER_HILLIS_STEELE: return tiles(&r, order->width, hillis_steele);
     case FOLD_ORDER_CHUNKS: return chunks(&r, order->width, false);
     case FOLD_ORDER_CHUNK_TREE: return chunks(&r, order->width, true);
+    case FOLD_ORDER_SEGMENTS: return segments(&r, order->width, order->limit);
     case FOLD_ORDER_SHUFFLE: return shuffle(&r, order->width, order->limit);
     case FOLD_ORDER_CANONICAL: return canonical_tiles(&r, 0, (size_t)1 << 40);
     case FOLD_ORDER_KEYED:

@@ -105,7 +105,7 @@ Test(orders, have_the_width_that_they_are_described_by) {
       with_width += numbers[i] > 0;
     }
   }
-  cr_expect_eq(with_width, 8);
+  cr_expect_eq(with_width, 10);
 }
 
 /* Every shape that the type allows, not only the table's. */
@@ -123,6 +123,10 @@ Test(orders, other_widths_and_grids_follow_the_same_definition) {
                                       {"doubling 4096", "", FOLD_ORDER_HILLIS_STEELE, 4096, 0, 0},
                                       {"tree 1", "", FOLD_ORDER_CHUNK_TREE, 1, 0, 0},
                                       {"tree 4096", "", FOLD_ORDER_CHUNK_TREE, 4096, 0, 0},
+                                      {"segments 1 of 1", "", FOLD_ORDER_SEGMENTS, 1, 1, 0},
+                                      {"segments 7 of 8", "", FOLD_ORDER_SEGMENTS, 7, 8, 0},
+                                      {"segments 16 of 4096", "", FOLD_ORDER_SEGMENTS, 16, 4096, 0},
+                                      {"segments 100 of 256", "", FOLD_ORDER_SEGMENTS, 100, 256, 0},
                                       {"shuffle 32 of 1", "", FOLD_ORDER_SHUFFLE, 32, 1, 0},
                                       {"shuffle 96 of 5", "", FOLD_ORDER_SHUFFLE, 96, 5, 0},
                                       {"shuffle 256 of 4096", "", FOLD_ORDER_SHUFFLE, 256, 4096, 0},
@@ -142,7 +146,9 @@ Test(orders, shapes_that_no_kernel_has_are_refused) {
       {"e", "", FOLD_ORDER_SHUFFLE, 2048, 4, 0},    {"f", "", FOLD_ORDER_SHUFFLE, 256, 0, 0},
       {"g", "", FOLD_ORDER_SHUFFLE, 256, 4097, 0},  {"h", "", FOLD_ORDER_SHUFFLE, 0, 4, 0},
       {"i", "", FOLD_ORDER_NUMPY, 0, 0, 0},         {"j", "", FOLD_ORDER_TILES, 0, 0, 0},
-      {"k", "", FOLD_ORDER_HILLIS_STEELE, 0, 0, 0}, {"l", "", FOLD_ORDER_HILLIS_STEELE, 4097, 0, 0}};
+      {"k", "", FOLD_ORDER_HILLIS_STEELE, 0, 0, 0}, {"l", "", FOLD_ORDER_HILLIS_STEELE, 4097, 0, 0},
+      {"m", "", FOLD_ORDER_SEGMENTS, 0, 8, 0},      {"n", "", FOLD_ORDER_SEGMENTS, 8, 0, 0},
+      {"o", "", FOLD_ORDER_SEGMENTS, 8, 24, 0},     {"p", "", FOLD_ORDER_SEGMENTS, 8, 8192, 0}};
   float in[4] = {1, 2, 3, 4}, out;
   for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
     struct fold_call call = {
