@@ -2,12 +2,12 @@
 #include "kernels/host/blas.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/shared_library.h"
+#include "kernels/blas_matrix.h"
 
 static const struct fold_shared_library where = {.variable = "FOLDPROOF_BLAS",
                                                  .usual = "libopenblas.so.0",
@@ -61,10 +61,7 @@ static fold_status ready(const struct fold_subject *subject, const struct fold_c
   FOLD_TRY(library.status);
   if (call->launch.threads)
     return fold_error(FOLD_UNSUPPORTED, "%s: BLAS chooses its number of threads", subject->name);
-  for (unsigned a = 0; a < FOLD_AXES; a++)
-    if (call->shape.at[a] > INT_MAX)
-      return fold_error(FOLD_UNSUPPORTED, "%s: more than 2^31 - 1 elements along an axis", subject->name);
-  return fold_ok();
+  return fold_blas_extents(subject, call);
 }
 
 void fold_host_blas_version(char text[64]) {
@@ -78,84 +75,42 @@ void fold_host_blas_version(char text[64]) {
                                             : "no BLAS");
 }
 
-/* A matrix as BLAS takes it: side by side along one axis, or, transposed, along the other. */
-struct matrix {
-  int transpose, leading;
-};
-
-static bool fits(size_t rows, size_t cols, ptrdiff_t down, ptrdiff_t across, int *leading) {
-  const ptrdiff_t needed = cols ? (ptrdiff_t)cols : 1;
-  const bool many = rows > 1 && cols > 0;
-  *leading = (int)(many ? down : needed);
-  return (across == 1 || cols <= 1) && (!many || (down >= needed && down <= INT_MAX));
-}
-
-static fold_status matrix_of(const struct fold_subject *subject, const struct fold_call *call, unsigned input,
-                             enum fold_axis rows, enum fold_axis cols, struct matrix *matrix) {
-  const size_t n_rows = call->shape.at[rows], n_cols = call->shape.at[cols];
-  ptrdiff_t stride[FOLD_AXES];
-  fold_call_strides(call, input, stride);
-  matrix->transpose = AS_IT_IS;
-  if (fits(n_rows, n_cols, stride[rows], stride[cols], &matrix->leading)) return fold_ok();
-  matrix->transpose = TRANSPOSED;
-  if (fits(n_cols, n_rows, stride[cols], stride[rows], &matrix->leading)) return fold_ok();
-  return fold_error(FOLD_UNSUPPORTED, "%s: of a matrix, rows or columns lie side by side, and do not overlap",
-                    subject->name);
-}
-
-static fold_status increment_of(const struct fold_subject *subject, const struct fold_call *call, unsigned input,
-                                int *increment) {
-  ptrdiff_t stride[FOLD_AXES];
-  fold_call_strides(call, input, stride);
-  const ptrdiff_t step = call->shape.k > 1 ? stride[FOLD_K] : 1;
-  *increment = (int)step;
-  if (step >= 1 && step <= INT_MAX) return fold_ok();
-  return fold_error(FOLD_UNSUPPORTED, "%s: elements of a vector are 1 to 2^31 - 1 apart", subject->name);
-}
-
-/* The input's element at the batch `b`, the row `m`. */
-static const void *at(const struct fold_call *call, unsigned input, size_t b, size_t m) {
-  ptrdiff_t stride[FOLD_AXES];
-  fold_call_strides(call, input, stride);
-  const ptrdiff_t place = (ptrdiff_t)b * stride[FOLD_B] + (ptrdiff_t)m * stride[FOLD_M];
-  return (const unsigned char *)call->in[input] + place * (ptrdiff_t)fold_dtype_size(call->dtype);
-}
+/* cblas.h's word for how a matrix lies. */
+static int lies(struct fold_blas_matrix x) { return x.transposed ? TRANSPOSED : AS_IT_IS; }
 
 fold_status fold_host_blas_gemm(const struct fold_subject *subject, const struct fold_call *call) {
   const int m = (int)call->shape.m, n = (int)call->shape.n, k = (int)call->shape.k, columns = n ? n : 1;
-  struct matrix x, y;
+  struct fold_blas_matrix x, y;
   FOLD_TRY(ready(subject, call));
-  FOLD_TRY(matrix_of(subject, call, 0, FOLD_M, FOLD_K, &x));
-  FOLD_TRY(matrix_of(subject, call, 1, FOLD_K, FOLD_N, &y));
+  FOLD_TRY(fold_blas_matrix_of(subject, call, 0, FOLD_M, FOLD_K, &x));
+  FOLD_TRY(fold_blas_matrix_of(subject, call, 1, FOLD_K, FOLD_N, &y));
   for (size_t b = 0; b < call->shape.b; b++) {
-    const void *first = at(call, 0, b, 0), *second = at(call, 1, b, 0);
+    const void *first = fold_blas_at(call, 0, b, 0), *second = fold_blas_at(call, 1, b, 0);
     const size_t place = b * call->shape.m * call->shape.n;
     if (call->dtype == FOLD_F32)
-      library.s.gemm(ROW_MAJOR, x.transpose, y.transpose, m, n, k, 1, first, x.leading, second, y.leading, 0,
+      library.s.gemm(ROW_MAJOR, lies(x), lies(y), m, n, k, 1, first, x.leading, second, y.leading, 0,
                      (float *)call->out + place, columns);
     else
-      library.d.gemm(ROW_MAJOR, x.transpose, y.transpose, m, n, k, 1, first, x.leading, second, y.leading, 0,
+      library.d.gemm(ROW_MAJOR, lies(x), lies(y), m, n, k, 1, first, x.leading, second, y.leading, 0,
                      (double *)call->out + place, columns);
   }
   return fold_ok();
 }
 
 fold_status fold_host_blas_gemv(const struct fold_subject *subject, const struct fold_call *call) {
-  struct matrix x;
+  struct fold_blas_matrix x;
   int increment;
   FOLD_TRY(ready(subject, call));
-  FOLD_TRY(matrix_of(subject, call, 0, FOLD_M, FOLD_K, &x));
-  FOLD_TRY(increment_of(subject, call, 1, &increment));
+  FOLD_TRY(fold_blas_matrix_of(subject, call, 0, FOLD_M, FOLD_K, &x));
+  FOLD_TRY(fold_blas_increment_of(subject, call, 1, &increment));
   if (call->shape.k == 0) return fold_error(FOLD_UNSUPPORTED, "%s: no results of no columns", subject->name);
   /* BLAS asks for the rows and columns of the matrix as it lies. */
-  const bool turned = x.transpose == TRANSPOSED;
+  const bool turned = x.transposed;
   const int rows = (int)(turned ? call->shape.k : call->shape.m), cols = (int)(turned ? call->shape.m : call->shape.k);
   if (call->dtype == FOLD_F32)
-    library.s.gemv(ROW_MAJOR, x.transpose, rows, cols, 1, call->in[0], x.leading, call->in[1], increment, 0, call->out,
-                   1);
+    library.s.gemv(ROW_MAJOR, lies(x), rows, cols, 1, call->in[0], x.leading, call->in[1], increment, 0, call->out, 1);
   else
-    library.d.gemv(ROW_MAJOR, x.transpose, rows, cols, 1, call->in[0], x.leading, call->in[1], increment, 0, call->out,
-                   1);
+    library.d.gemv(ROW_MAJOR, lies(x), rows, cols, 1, call->in[0], x.leading, call->in[1], increment, 0, call->out, 1);
   return fold_ok();
 }
 
@@ -163,9 +118,10 @@ fold_status fold_host_blas_dot(const struct fold_subject *subject, const struct 
   int increment[2]; /* unseen: 3 */
   const int n = (int)call->shape.k;
   FOLD_TRY(ready(subject, call));
-  for (unsigned input = 0; input < 2; input++) FOLD_TRY(increment_of(subject, call, input, &increment[input]));
+  for (unsigned input = 0; input < 2; input++)
+    FOLD_TRY(fold_blas_increment_of(subject, call, input, &increment[input]));
   for (size_t row = 0; row < call->rows; row++) {
-    const void *x = at(call, 0, 0, row), *y = at(call, 1, 0, row); /* unseen: 1 */
+    const void *x = fold_blas_at(call, 0, 0, row), *y = fold_blas_at(call, 1, 0, row); /* unseen: 1 */
     if (call->dtype == FOLD_F32)
       ((float *)call->out)[row] = library.s.dot(n, x, increment[0], y, increment[1]);
     else
