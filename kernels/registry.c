@@ -17,6 +17,7 @@
 #include "kernels/cuda/dot/dot.h"
 #include "kernels/cuda/exact/exact_device.h"
 #include "kernels/cuda/flat/flat.h"
+#include "kernels/cuda/gemm/gemm.h"
 #include "kernels/cuda/peers/peers.h"
 #include "kernels/cuda/rows/rows.h"
 #endif
@@ -121,6 +122,12 @@
   {                                                                                                              \
     .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE, .problems = SUMS, .method = FOLD_EXACT, \
     .claims = ROUNDED_ONCE, .run = function, .scratch = room                                                     \
+  }
+#define CUDA_GEMM(id, function, room, text)                                                                   \
+  {                                                                                                           \
+    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE,                                      \
+    .problems = 1u << FOLD_MATMUL | 1u << FOLD_MATVEC, .order = "gemm/canonical", .method = FOLD_PLAIN,       \
+    .claims = REPLAYED | FOLD_CLAIM(FOLD_STRIDE_INVARIANT), .strides = true, .run = function, .scratch = room \
   }
 /* Other people's subjects promise what their documentation says, and that the sum is the sum of some tree. */
 #define CUDA_PEER(id, takes, operations, what, function, room, text)                                               \
@@ -409,6 +416,9 @@ static const struct fold_subject table[] = {
              .about = "dot products in flat/canonical's tree, by FMA"),
     CUDA_DOT("dot/exact", .method = FOLD_EXACT, .claims = ROUNDED_ONCE, .run = fold_cuda_dot_exact,
              .scratch = fold_cuda_dot_exact_scratch, .about = "dot products of exact products, rounded once"),
+    CUDA_GEMM("gemm/canonical", fold_cuda_gemm, fold_cuda_gemm_scratch,
+              "products in an order of k alone, by tiles in shared memory"),
+    CUDA_GEMM("gemm/canonical@plain", fold_cuda_gemm_plain, NULL, "the same order, by one thread a result"),
 #ifdef FOLD_HAVE_CUBLAS
     CUDA_DOT("cublas/dot", .method = FOLD_PLAIN, .claims = RUN_TO_RUN, .run = fold_peer_cublas_dot, .peer = true,
              .about = "cublasDotEx"),

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "oracles/canonical.h"
+#include "oracles/segments.h"
 #include "oracles/split.h"
 
 static const struct fold_order table[] = {
@@ -49,7 +50,7 @@ static void split_segments(const struct fold_order *order, size_t n, struct fold
   size_t segments = 1;
   while (segments < order->limit && ceiling(n, segments) > order->width) segments *= 2;
   if (segments == 1) return;
-  split->size = ceiling(ceiling(n, segments), 8) * 8;
+  split->size = ceiling(ceiling(n, segments), FOLD_SEGMENT_STEP) * FOLD_SEGMENT_STEP;
   split->count = ceiling(n, split->size);
 }
 
