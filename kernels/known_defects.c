@@ -7,8 +7,10 @@
 #include "model/subject.h"
 
 #ifdef FOLD_HAVE_CUDA
-#include "kernels/cuda/dot/dot.h"
 #include "kernels/cuda/peers/peers.h"
+#endif
+#ifdef FOLD_HAVE_CUBLAS
+#include "kernels/cuda/peers/cublas.h"
 #endif
 
 #define MAX_MIN (1u << FOLD_MAX | 1u << FOLD_MIN)
@@ -66,7 +68,7 @@ void fold_peer_version(const struct fold_subject *subject, char text[64]) {
   int cccl = fold_peer_cccl_version();
 #ifdef FOLD_HAVE_CUBLAS
   if (strncmp(subject->name, "cublas/", 7) == 0) {
-    fold_peer_cublas_version(text);
+    fold_cublas_version(text);
     return;
   }
 #endif

@@ -18,6 +18,9 @@
 #include "kernels/cuda/exact/exact_device.h"
 #include "kernels/cuda/flat/flat.h"
 #include "kernels/cuda/gemm/gemm.h"
+#ifdef FOLD_HAVE_CUBLAS
+#include "kernels/cuda/peers/cublas.h"
+#endif
 #include "kernels/cuda/peers/peers.h"
 #include "kernels/cuda/rows/rows.h"
 #endif
@@ -138,6 +141,16 @@
 #define WIDE (1u << FOLD_F32 | 1u << FOLD_F64)
 #define WELL_BEHAVED (UNORDERED | FOLD_CLAIM(FOLD_BOUNDED))
 #define RUN_TO_RUN (WELL_BEHAVED | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS))
+
+/* NVIDIA's documentation promises the same bits in every run for one version, model and stream. */
+#define CUDA_BLAS(id, types, problem, function, text, ...)                                             \
+  {                                                                                                    \
+    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = types, .problems = 1u << FOLD_##problem, \
+    .method = FOLD_PLAIN, .claims = RUN_TO_RUN, .run = function, .peer = true, ##__VA_ARGS__           \
+  }
+#define CUDA_BLAS_LT(id, mib, text)                                                     \
+  CUDA_BLAS(id, ANY_DTYPE, MATMUL, fold_cublas_lt, text, .strides = true, .width = mib, \
+            .scratch = fold_cublas_lt_scratch)
 
 /* Collectives. A collective is launched on its world, so that it has no launch_invariant; for vectors, batch_invariant
  * is message_invariant. */
@@ -420,8 +433,18 @@ static const struct fold_subject table[] = {
               "products in an order of k alone, by tiles in shared memory"),
     CUDA_GEMM("gemm/canonical@plain", fold_cuda_gemm_plain, NULL, "the same order, by one thread a result"),
 #ifdef FOLD_HAVE_CUBLAS
-    CUDA_DOT("cublas/dot", .method = FOLD_PLAIN, .claims = RUN_TO_RUN, .run = fold_peer_cublas_dot, .peer = true,
+    CUDA_DOT("cublas/dot", .method = FOLD_PLAIN, .claims = RUN_TO_RUN, .run = fold_cublas_dot, .peer = true,
              .about = "cublasDotEx"),
+    CUDA_BLAS("cublas/asum", WIDE, ASUM, fold_cublas_asum, "cublasSasum, cublasDasum"),
+    CUDA_BLAS("cublas/gemv", WIDE, MATVEC, fold_cublas_gemv, "cublasSgemv, cublasDgemv", .strides = true),
+    CUDA_BLAS("cublas/gemm", ANY_DTYPE, MATMUL, fold_cublas_gemm, "cublasGemmStridedBatchedEx, without TF32",
+              .strides = true),
+    CUDA_BLAS("cublas/gemm_f32", ANY_DTYPE & ~WIDE, MATMUL, fold_cublas_gemm,
+              "cublasGemmStridedBatchedEx of 16-bit terms; results in f32", .strides = true,
+              .result = FOLD_ALWAYS(FOLD_F32)),
+    CUDA_BLAS_LT("cublas/lt_gemm", 32, "cublasLtMatmul with a workspace of 32 MiB"),
+    CUDA_BLAS_LT("cublas/lt_gemm_1mib", 1, "cublasLtMatmul with a workspace of 1 MiB"),
+    CUDA_BLAS_LT("cublas/lt_gemm_0", 0, "cublasLtMatmul without a workspace"),
 #endif
     CUDA_PEER("thrust/reduce", ANY_DTYPE, ANY_OP, WELL_BEHAVED, fold_peer_thrust, NULL, "thrust::reduce"),
     CUDA_PEER("cub/reduce", ANY_DTYPE, ANY_OP, RUN_TO_RUN, fold_peer_cub, fold_peer_cub_scratch,

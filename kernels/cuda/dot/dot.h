@@ -19,14 +19,6 @@ fold_scratch fold_cuda_dot_canonical_scratch;
 fold_run fold_cuda_dot_exact;
 fold_scratch fold_cuda_dot_exact_scratch;
 
-#ifdef FOLD_HAVE_CUBLAS
-/* cublas/dot: cublasDotEx of each row, one after the other (up to 1024), accumulated in f32 or f64; its order and whether it fuses
- * products are not documented, that its bits repeat is. The library is opened at run time: FOLDPROOF_CUBLAS, or the usual name. */
-fold_run fold_peer_cublas_dot;
-/* "cuBLAS 13.1.0" */
-void fold_peer_cublas_version(char text[64]);
-#endif
-
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,168 @@
+/* cublas.c: see cublas.h. A build needs cuBLAS's header alone. */
+#include "kernels/cuda/peers/cublas.h"
+
+#include <cublas_v2.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#include "base/shared_library.h"
+#include "kernels/blas_matrix.h"
+#include "kernels/cuda/peers/cublas_types.h"
+
+static const struct fold_shared_library where = {
+    .variable = "FOLDPROOF_CUBLAS",
+    .usual = "libcublas.so." FOLD_TEXT(CUBLAS_VER_MAJOR),
+    .before = "no cuBLAS here: ",
+    .after = "",
+    .elsewhere = FOLD_CUDA_TOOLKIT "/lib64/libcublas.so." FOLD_TEXT(CUBLAS_VER_MAJOR)};
+
+/* Written by the first call that asks. */
+static struct {
+  pthread_once_t once;
+  fold_status status;
+  cublasHandle_t handle;
+  int version;
+  cublasStatus_t (*create)(cublasHandle_t *);
+  cublasStatus_t (*get_version)(cublasHandle_t, int *);
+  cublasStatus_t (*set_pointer_mode)(cublasHandle_t, cublasPointerMode_t);
+  cublasStatus_t (*set_stream)(cublasHandle_t, cudaStream_t);
+  cublasStatus_t (*dot)(cublasHandle_t, int, const void *, cudaDataType, int, const void *, cudaDataType, int, void *,
+                        cudaDataType, cudaDataType);
+  cublasStatus_t (*sasum)(cublasHandle_t, int, const float *, int, float *);
+  cublasStatus_t (*dasum)(cublasHandle_t, int, const double *, int, double *);
+  cublasStatus_t (*sgemv)(cublasHandle_t, cublasOperation_t, int, int, const float *, const float *, int, const float *,
+                          int, const float *, float *, int);
+  cublasStatus_t (*dgemv)(cublasHandle_t, cublasOperation_t, int, int, const double *, const double *, int,
+                          const double *, int, const double *, double *, int);
+  cublasStatus_t (*gemm)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void *,
+                         const void *, cudaDataType, int, long long, const void *, cudaDataType, int, long long,
+                         const void *, void *, cudaDataType, int, long long, int, cublasComputeType_t,
+                         cublasGemmAlgo_t);
+} library = {.once = PTHREAD_ONCE_INIT};
+
+static fold_status find_calls(void *handle) {
+  const struct {
+    const char *name;
+    void *pointer;
+  } calls[] = {{"cublasCreate_v2", &library.create},
+               {"cublasGetVersion_v2", &library.get_version},
+               {"cublasSetPointerMode_v2", &library.set_pointer_mode},
+               {"cublasSetStream_v2", &library.set_stream},
+               {"cublasDotEx", &library.dot},
+               {"cublasSasum_v2", &library.sasum},
+               {"cublasDasum_v2", &library.dasum},
+               {"cublasSgemv_v2", &library.sgemv},
+               {"cublasDgemv_v2", &library.dgemv},
+               {"cublasGemmStridedBatchedEx", &library.gemm}};
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    FOLD_TRY(fold_shared_library_find(&where, handle, calls[i].name, calls[i].pointer));
+  return fold_ok();
+}
+
+static fold_status start(void) {
+  void *handle;
+  FOLD_TRY(fold_shared_library_open(&where, &handle));
+  FOLD_TRY(find_calls(handle));
+  FOLD_TRY(fold_cublas_check(library.create(&library.handle), "cublasCreate"));
+  return fold_cublas_check(library.get_version(library.handle, &library.version), "cublasGetVersion");
+}
+
+static void start_once(void) { library.status = start(); }
+
+void fold_cublas_version(char text[64]) {
+  pthread_once(&library.once, start_once);
+  const int v = library.status.code == FOLD_OK ? library.version : 0;
+  snprintf(text, 64, v ? "cuBLAS %d.%d.%d" : "no cuBLAS", v / 10000, v / 100 % 100, v % 100);
+}
+
+/* The library for this call, which gives and takes scalars there. */
+static fold_status ready(const struct fold_subject *subject, const struct fold_call *call,
+                         cublasPointerMode_t scalars) {
+  if (call->launch.block || call->launch.blocks)
+    return fold_error(FOLD_UNSUPPORTED, "%s: cuBLAS chooses its launch", subject->name);
+  FOLD_TRY(fold_blas_extents(subject, call));
+  pthread_once(&library.once, start_once);
+  FOLD_TRY(library.status);
+  FOLD_TRY(fold_cublas_check(library.set_stream(library.handle, call->stream), "cublasSetStream"));
+  return fold_cublas_check(library.set_pointer_mode(library.handle, scalars), "cublasSetPointerMode");
+}
+
+/* Each row's result is a call of its own. */
+static fold_status few_rows(const struct fold_subject *subject, const struct fold_call *call) {
+  enum { MOST_ROWS = 1024 };
+  if (call->rows <= MOST_ROWS) return fold_ok();
+  return fold_error(FOLD_UNSUPPORTED, "%s: at most %d rows", subject->name, MOST_ROWS);
+}
+
+fold_status fold_cublas_dot(const struct fold_subject *subject, const struct fold_call *call) {
+  const cudaDataType type = fold_cublas_type(call->dtype), wide = type == CUDA_R_64F ? CUDA_R_64F : CUDA_R_32F;
+  const size_t size = fold_dtype_size(call->dtype);
+  FOLD_TRY(few_rows(subject, call));
+  FOLD_TRY(ready(subject, call, CUBLAS_POINTER_MODE_DEVICE));
+  for (size_t r = 0; r < call->rows; r++)
+    FOLD_TRY(
+        fold_cublas_check(library.dot(library.handle, (int)call->cols, fold_blas_at(call, 0, 0, r), type, 1,
+                                      fold_blas_at(call, 1, 0, r), type, 1, (char *)call->out + r * size, type, wide),
+                          "cublasDotEx"));
+  return fold_ok();
+}
+
+fold_status fold_cublas_asum(const struct fold_subject *subject, const struct fold_call *call) {
+  const int n = (int)call->cols;
+  FOLD_TRY(few_rows(subject, call));
+  FOLD_TRY(ready(subject, call, CUBLAS_POINTER_MODE_DEVICE));
+  for (size_t r = 0; r < call->rows; r++) {
+    const void *row = fold_blas_at(call, 0, 0, r);
+    FOLD_TRY(fold_cublas_check(call->dtype == FOLD_F32
+                                   ? library.sasum(library.handle, n, row, 1, (float *)call->out + r)
+                                   : library.dasum(library.handle, n, row, 1, (double *)call->out + r),
+                               "cublasasum"));
+  }
+  return fold_ok();
+}
+
+/* cuBLAS's matrices have their columns side by side: a matrix of ours is the transpose of what it sees. */
+fold_status fold_cublas_gemv(const struct fold_subject *subject, const struct fold_call *call) {
+  struct fold_blas_matrix x;
+  int increment;
+  FOLD_TRY(ready(subject, call, CUBLAS_POINTER_MODE_HOST));
+  FOLD_TRY(fold_blas_matrix_of(subject, call, 0, FOLD_M, FOLD_K, &x));
+  FOLD_TRY(fold_blas_increment_of(subject, call, 1, &increment));
+  if (call->shape.k == 0) return fold_error(FOLD_UNSUPPORTED, "%s: no results of no columns", subject->name);
+  const int m = (int)call->shape.m, k = (int)call->shape.k, rows = x.transposed ? m : k, cols = x.transposed ? k : m;
+  const cublasOperation_t how = x.transposed ? CUBLAS_OP_N : CUBLAS_OP_T;
+  if (call->dtype == FOLD_F32) {
+    const float one = 1, zero = 0;
+    return fold_cublas_check(library.sgemv(library.handle, how, rows, cols, &one, call->in[0], x.leading, call->in[1],
+                                           increment, &zero, call->out, 1),
+                             "cublasSgemv");
+  }
+  const double one = 1, zero = 0;
+  return fold_cublas_check(library.dgemv(library.handle, how, rows, cols, &one, call->in[0], x.leading, call->in[1],
+                                         increment, &zero, call->out, 1),
+                           "cublasDgemv");
+}
+
+fold_status fold_cublas_gemm(const struct fold_subject *subject, const struct fold_call *call) {
+  const cudaDataType type = fold_cublas_type(call->dtype),
+                     result = fold_cublas_type(fold_subject_result(subject, call->dtype));
+  const bool wide = type == CUDA_R_64F;
+  const float one = 1, zero = 0;
+  const double one_wide = 1, zero_wide = 0;
+  const int m = (int)call->shape.m, n = (int)call->shape.n, k = (int)call->shape.k;
+  struct fold_blas_matrix x, y;
+  ptrdiff_t x_stride[FOLD_AXES], y_stride[FOLD_AXES];
+  FOLD_TRY(ready(subject, call, CUBLAS_POINTER_MODE_HOST));
+  FOLD_TRY(fold_blas_matrix_of(subject, call, 0, FOLD_M, FOLD_K, &x));
+  FOLD_TRY(fold_blas_matrix_of(subject, call, 1, FOLD_K, FOLD_N, &y));
+  fold_call_strides(call, 0, x_stride);
+  fold_call_strides(call, 1, y_stride);
+  if (fold_results(call->problem, &call->shape) == 0) return fold_ok();
+  return fold_cublas_check(
+      library.gemm(library.handle, y.transposed ? CUBLAS_OP_T : CUBLAS_OP_N, x.transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
+                   n, m, k, wide ? (const void *)&one_wide : &one, call->in[1], type, y.leading, y_stride[FOLD_B],
+                   call->in[0], type, x.leading, x_stride[FOLD_B], wide ? (const void *)&zero_wide : &zero, call->out,
+                   result, n, (long long)m * n, (int)call->shape.b, wide ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
+                   CUBLAS_GEMM_DEFAULT),
+      "cublasGemmStridedBatchedEx");
+}

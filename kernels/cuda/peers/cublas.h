@@ -1,0 +1,32 @@
+/* cublas.h: cuBLAS and cuBLASLt as peers. Plain C; the libraries are opened at run time: FOLDPROOF_CUBLAS, FOLDPROOF_CUBLASLT, or the usual
+ * names, there or in the toolkit that this was built with.
+ *
+ * NVIDIA documents the same bits at every run for one version, one model of GPU and one stream; nothing about the order, or about fused
+ * products. 16-bit terms are multiplied and added in f32. A launch of one's own is FOLD_UNSUPPORTED.
+ */
+#ifndef FOLD_CUBLAS_H
+#define FOLD_CUBLAS_H
+
+#include "model/subject.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* cublasDotEx and cublas?asum of each row, one after the other (up to 1024). */
+fold_run fold_cublas_dot, fold_cublas_asum;
+/* cublas?gemv of f32 and f64. */
+fold_run fold_cublas_gemv;
+/* cublasGemmStridedBatchedEx; results are of the terms' dtype, or f32. */
+fold_run fold_cublas_gemm;
+/* cublasLtMatmul by the first algorithm that its heuristic offers for a workspace of subject->width MiB. */
+fold_run fold_cublas_lt;
+fold_scratch fold_cublas_lt_scratch;
+
+/* "cuBLAS 13.1.0" */
+void fold_cublas_version(char text[64]);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,28 @@
+/* cublas_types.h: foldproof's dtypes and statuses in cuBLAS's words. */
+#ifndef FOLD_CUBLAS_TYPES_H
+#define FOLD_CUBLAS_TYPES_H
+
+#include <cublas_v2.h>
+
+#include "base/fold.h"
+
+#define FOLD_TEXT_(x) #x
+#define FOLD_TEXT(x) FOLD_TEXT_(x)
+
+static inline fold_status fold_cublas_check(cublasStatus_t status, const char *call) {
+  if (status == CUBLAS_STATUS_SUCCESS) return fold_ok();
+  const enum fold_code code = status == CUBLAS_STATUS_NOT_SUPPORTED  ? FOLD_UNSUPPORTED
+                              : status == CUBLAS_STATUS_ALLOC_FAILED ? FOLD_NO_MEMORY
+                                                                     : FOLD_ENVIRONMENT;
+  return fold_error(code, "%s: status %d", call, (int)status);
+}
+
+/* Of a dtype that a row of the registry names. */
+static inline cudaDataType fold_cublas_type(enum fold_dtype dtype) {
+  return dtype == FOLD_F16    ? CUDA_R_16F
+         : dtype == FOLD_BF16 ? CUDA_R_16BF
+         : dtype == FOLD_F64  ? CUDA_R_64F
+                              : CUDA_R_32F;
+}
+
+#endif
