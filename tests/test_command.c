@@ -201,6 +201,21 @@ Test(command, records_go_to_standard_output_wherever_it_leads) {
   EXPECT_CODE(s, 0);
 }
 
+/* Neither a slot nor a column of a product is a row. */
+Test(command, what_is_not_there_is_named_as_every_problem_has_it) {
+  SHELL(s);
+  shell_run(s,
+            "$F verify keyed/sequential matmul/blocked --claims keeps_input --fixtures "
+            "'*/f32/keyed/3x0x0/*,*/f32/matmul/3x0x5/*'");
+  EXPECT_CODE(s, 77);
+  cr_expect(strstr(s->out, "  2: there are no results\n"), "%s", s->out);
+  shell_run(s,
+            "$F verify keyed/sequential matmul/blocked --claims keeps_input --fixtures "
+            "'*/f32/keyed/3x2x0/*,*/f32/matmul/3x2x0/*'");
+  EXPECT_CODE(s, 77);
+  cr_expect(strstr(s->out, "  2: there are no terms\n"), "%s", s->out);
+}
+
 /* Where there is no result nothing can be right: no claim about values holds. */
 Test(command, an_input_without_rows_is_judged_by_no_value) {
   static const char *const claims[] = {"correctly_rounded", "faithful", "bounded"};
@@ -208,7 +223,7 @@ Test(command, an_input_without_rows_is_judged_by_no_value) {
   for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
     shell_run(s, "$F verify --subjects host/exact,host/sequential --claims %s --fixtures '*/f32/sum/0x*'", claims[i]);
     EXPECT_CODE(s, 77);
-    cr_expect(strstr(s->out, ": the input has no rows\n") && strstr(s->out, "\n0 held, 0 refuted, "), "%s: %s", s->ran,
+    cr_expect(strstr(s->out, ": there are no results\n") && strstr(s->out, "\n0 held, 0 refuted, "), "%s: %s", s->ran,
               s->out);
   }
 }

@@ -2,6 +2,7 @@
 """Guests that report an error for NaN, infinities or rows of no terms; and the time limit of a command. test_guest_takes.py FOLDPROOF"""
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -112,12 +113,15 @@ def test_a_shared_object_takes_integers_and_says_whether_they_wrap():
                                   capture_output=True, text=True)
             return done.returncode, " ".join((done.stdout + done.stderr).split())
 
-        assert told("wide", "*/i32/sum/*")[0] == 0
+        code, said = told("wide", "*/i32/sum/*")
+        assert code == 0 and "order-insensitive" not in said, said
         code, said = told("narrow", "three_billion/i32/*")
         assert code == 1 and "the sum wrapped: 1705032704 is 6000000000 - 2^32" in said, said
         assert told("wraps", "overflow_sum/i64/*")[0] == 0
         code, said = told("silent", "overflow_sum/i64/*")
-        assert code == 1 and "the sum wrapped: " in said and "2^64" in said, said
+        assert code == 1 and "row 0: the sum wrapped: " in said and "2^64" in said, said
+        said = told("silent", "full_range/i64/sum/3x2/*")[1]
+        assert re.search("row [12]: the sum wrapped: ", said), said
 
 
 def test_a_refutation_that_repeats_says_finite():

@@ -271,7 +271,7 @@ Test(judge, a_judge_that_holds_and_compared_nothing_is_not_green) {
   struct fold_trial trial = {.subject = &nobody, .c = &c};
   fold_judge_claim(&claim, &trial, &finding);
   cr_expect_eq(finding.verdict, FOLD_SKIPPED);
-  cr_expect_str_eq(finding.reason, FOLD_NO_ROWS);
+  cr_expect_str_eq(finding.reason, FOLD_NO_RESULTS);
   c.rows = 1;
   fold_judge_claim(&claim, &trial, &finding);
   cr_expect_eq(finding.verdict, FOLD_BROKEN, "%s", finding.reason);

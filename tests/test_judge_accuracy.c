@@ -192,7 +192,7 @@ Test(judge_accuracy, bounded_demands_an_overflow_that_is_certain_and_refutes_one
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     expect_bounded(literal_case(&l, 3, rows[i].terms), rows[i].got, rows[i].verdict, rows[i].reason);
   l.c.rows = 0;
-  expect_bounded(&l.cases, 0, FOLD_SKIPPED, FOLD_NO_ROWS);
+  expect_bounded(&l.cases, 0, FOLD_SKIPPED, FOLD_NO_RESULTS);
 }
 
 /* Many equal terms of a dtype, and a subject of no known order. */

@@ -69,7 +69,7 @@ Test(rig_world, a_message_of_one_element_is_judged_among_others) {
     const struct fold_finding *f = &t.last[FOLD_MESSAGE_INVARIANT];
     cr_assert_eq(judge(FOLD_CLAIM(FOLD_MESSAGE_INVARIANT), &t).code, FOLD_OK);
     cr_expect_eq(f->verdict, rows < 1 ? FOLD_SKIPPED : FOLD_HELD, "%zu elements: %s", rows, f->reason);
-    cr_expect_str_eq(f->reason, rows < 1 ? FOLD_NO_ROWS : "");
+    cr_expect_str_eq(f->reason, rows < 1 ? FOLD_NO_RESULTS : "");
     if (rows == 1) cr_expect_eq(world.message[world.messages - 1].rows, 5);
   }
 }

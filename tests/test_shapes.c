@@ -70,7 +70,7 @@ Test(shapes, none_is_made_of_rows_that_are_empty_or_very_long) {
     size_t rows, cols;
     enum fold_verdict verdict;
     const char *reason;
-  } cases[] = {{0, 3, FOLD_SKIPPED, FOLD_NO_ROWS},
+  } cases[] = {{0, 3, FOLD_SKIPPED, FOLD_NO_RESULTS},
                {3, 0, FOLD_SKIPPED, FOLD_NO_TERMS},
                {1, FOLD_ROW_TERMS, FOLD_HELD, ""},
                {1, FOLD_ROW_TERMS + 1, FOLD_SKIPPED, "rows of over 262144 terms"}};

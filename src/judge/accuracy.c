@@ -247,6 +247,7 @@ static void open_weighing(const struct fold_evidence *e, struct fold_weighing *w
   fold_weighing_init(w);
   w->how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
   w->wraps = e->subject->wraps;
+  w->c = e->truths->c;
 }
 
 /* By the bound that the subject's own sums have. */

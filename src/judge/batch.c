@@ -195,7 +195,7 @@ void fold_judge_batch_invariant(struct fold_trial *trial, struct fold_finding *f
   const size_t rows = fold_trial_slices(trial);
   if (!fold_sweep_columns(trial, finding)) return;
   if (fold_case_results(trial->c) == 0)
-    fold_find_skipped(finding, FOLD_NO_ROWS);
+    fold_find_skipped(finding, FOLD_NO_RESULTS);
   else if (trial->c->problem->reach == FOLD_BY_KEY)
     fold_find_held(finding);
   else if (rows > 1)
@@ -205,5 +205,5 @@ void fold_judge_batch_invariant(struct fold_trial *trial, struct fold_finding *f
   else if (rows == 1)
     fold_find_skipped(finding, "one row of over %d terms: cases of several rows judge this", FOLD_ROW_TERMS);
   else
-    fold_find_skipped(finding, FOLD_NO_ROWS);
+    fold_find_skipped(finding, FOLD_NO_RESULTS);
 }

@@ -28,7 +28,7 @@ struct fold_finding fold_finding_open(size_t rows) {
 
 void fold_find_held(struct fold_finding *finding) {
   if (finding->comparisons == 0) {
-    fold_find_skipped(finding, FOLD_NO_ROWS);
+    fold_find_skipped(finding, FOLD_NO_RESULTS);
     if (finding->rows > 0) fold_find_failed(finding, fold_error(FOLD_ENVIRONMENT, "held, and nothing was compared"));
     return;
   }

@@ -47,8 +47,8 @@ struct fold_finding {
 enum { FOLD_WELL_CONDITIONED = 16, FOLD_NOTABLE_ULPS = 1000 };
 
 /* Why there is nothing to judge. */
-#define FOLD_NO_ROWS "the input has no rows"
-#define FOLD_NO_TERMS "its rows have no terms"
+#define FOLD_NO_RESULTS "there are no results"
+#define FOLD_NO_TERMS "there are no terms"
 
 /* Broken until a judge says otherwise: a judge that forgets to speak does not turn green. */
 struct fold_finding fold_finding_open(size_t rows);
@@ -157,6 +157,7 @@ struct fold_weighing {
   const struct fold_order *tree;              /* whose height it is; NULL: n - 1. Read where a result has fewer terms */
   const struct fold_order *order;             /* of a product whose order is known; else NULL */
   const struct fold_running_product *running; /* what that order gives; else NULL */
+  const struct fold_case *c;                  /* and */
   size_t row;                                 /* its number, for the finding */
   bool wraps;                                 /* an integer that leaves the range may wrap, as the subject says */
   bool explained; /* a wrong integer's value shows how it came about, and the finding says so */

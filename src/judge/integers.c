@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/bits.h"
 #include "judge/evidence.h"
@@ -100,6 +101,13 @@ static void explain(struct fold_weighing *w, struct fold_finding *finding) {
   fold_find_refuted(finding, "the exact result is %s, not %s", told.exact, told.got);
 }
 
+/* In front of the reason: no line of got and want follows, which would name it. */
+static void name_result(const struct fold_weighing *w, struct fold_finding *finding) {
+  char reason[sizeof finding->reason], name[120];
+  memcpy(reason, finding->reason, sizeof reason);
+  fold_find_refuted(finding, "%s: %s", fold_result_name(w->c->problem, &w->c->shape, w->row, name), reason);
+}
+
 bool fold_weigh_integer(struct fold_weighing *w, struct fold_finding *finding) {
   const struct fold_truth *truth = w->truth;
   const enum fold_dtype dtype = w->how.result;
@@ -120,5 +128,6 @@ bool fold_weigh_integer(struct fold_weighing *w, struct fold_finding *finding) {
   finding->got = w->got;
   finding->want = want;
   explain(w, finding);
+  if (!finding->compared) name_result(w, finding);
   return false;
 }

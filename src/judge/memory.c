@@ -194,7 +194,7 @@ void fold_judge_keeps_input(struct fold_trial *trial, struct fold_finding *findi
   if (status.code != FOLD_OK)
     fold_find_failed(finding, status);
   else if (finding->comparisons == 0)
-    fold_find_skipped(finding, "%s", trial->c->rows ? FOLD_NO_TERMS : FOLD_NO_ROWS);
+    fold_find_skipped(finding, "%s", fold_case_results(trial->c) ? FOLD_NO_TERMS : FOLD_NO_RESULTS);
   else
     fold_find_held(finding);
   if (finding->verdict != FOLD_HELD) return;

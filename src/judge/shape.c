@@ -20,7 +20,7 @@ static bool is_for(const struct fold_trial *trial, struct fold_finding *finding)
   if (fold_engine_has_ranks(trial->subject->engine))
     fold_find_skipped(finding, "over ranks: message_invariant and world_invariant judge this");
   else if (fold_case_terms(c) == 0)
-    fold_find_skipped(finding, fold_case_results(c) ? FOLD_NO_TERMS : FOLD_NO_ROWS);
+    fold_find_skipped(finding, fold_case_results(c) ? FOLD_NO_TERMS : FOLD_NO_RESULTS);
   else if (c->cols > FOLD_ROW_TERMS)
     fold_find_skipped(finding, "rows of over %d terms", FOLD_ROW_TERMS);
   else

@@ -178,9 +178,11 @@ fold_status fold_truths_telling(struct fold_truths *truths, const struct fold_su
   const struct fold_case *c = truths->c;
   const enum fold_dtype usual = fold_accumulator_of(c->dtype);
   struct fold_arithmetic how = fold_subject_arithmetic(subject, c->dtype);
+  *telling = FOLD_TELLING_UNKNOWN;
+  if (fold_dtype_is_integer(how.accumulator)) return fold_ok(); /* no order can show: integers are not rounded */
   /* Trees in a wider accumulator take long: dtype.def's accumulator answers for these. */
-  const bool like = fold_dtype_is_integer(usual) == fold_dtype_is_integer(how.accumulator);
-  if (like && fold_format_holds(fold_format_of(how.accumulator), fold_format_of(usual))) how.accumulator = usual;
+  if (!fold_dtype_is_integer(usual) && fold_format_holds(fold_format_of(how.accumulator), fold_format_of(usual)))
+    how.accumulator = usual;
   enum fold_telling *known = &truths->telling[how.accumulator][how.result];
   const struct fold_call call = fold_case_call(c, truths->in, NULL);
   if (*known == FOLD_TELLING_UNKNOWN && truths->in[0]) FOLD_TRY(fold_panel_ask(&call, how, known));
