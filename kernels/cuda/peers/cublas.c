@@ -24,6 +24,7 @@ static struct {
   int version;
   cublasStatus_t (*create)(cublasHandle_t *);
   cublasStatus_t (*get_version)(cublasHandle_t, int *);
+  cublasStatus_t (*set_math_mode)(cublasHandle_t, cublasMath_t);
   cublasStatus_t (*set_pointer_mode)(cublasHandle_t, cublasPointerMode_t);
   cublasStatus_t (*set_stream)(cublasHandle_t, cudaStream_t);
   cublasStatus_t (*dot)(cublasHandle_t, int, const void *, cudaDataType, int, const void *, cudaDataType, int, void *,
@@ -46,6 +47,7 @@ static fold_status find_calls(void *handle) {
     void *pointer;
   } calls[] = {{"cublasCreate_v2", &library.create},
                {"cublasGetVersion_v2", &library.get_version},
+               {"cublasSetMathMode", &library.set_math_mode},
                {"cublasSetPointerMode_v2", &library.set_pointer_mode},
                {"cublasSetStream_v2", &library.set_stream},
                {"cublasDotEx", &library.dot},
@@ -158,6 +160,10 @@ fold_status fold_cublas_gemm(const struct fold_subject *subject, const struct fo
   fold_call_strides(call, 0, x_stride);
   fold_call_strides(call, 1, y_stride);
   if (fold_results(call->problem, &call->shape) == 0) return fold_ok();
+  FOLD_TRY(fold_cublas_check(
+      library.set_math_mode(library.handle,
+                            subject->width ? CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION : CUBLAS_DEFAULT_MATH),
+      "cublasSetMathMode"));
   return fold_cublas_check(
       library.gemm(library.handle, y.transposed ? CUBLAS_OP_T : CUBLAS_OP_N, x.transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
                    n, m, k, wide ? (const void *)&one_wide : &one, call->in[1], type, y.leading, y_stride[FOLD_B],

@@ -17,9 +17,11 @@ extern "C" {
 fold_run fold_cublas_dot, fold_cublas_asum;
 /* cublas?gemv of f32 and f64. */
 fold_run fold_cublas_gemv;
-/* cublasGemmStridedBatchedEx; results are of the terms' dtype, or f32. */
+/* cublasGemmStridedBatchedEx; results are of the terms' dtype, or f32. Parts of a long sum may be rounded to the results' dtype before they
+ * are added, as NVIDIA documents, unless subject->width is 1: then CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION is set. */
 fold_run fold_cublas_gemm;
-/* cublasLtMatmul by the first algorithm that its heuristic offers for a workspace of subject->width MiB. */
+/* cublasLtMatmul by the first algorithm that its heuristic offers for a workspace of subject->width MiB; parts of
+ * a sum are added in f32 or f64. */
 fold_run fold_cublas_lt;
 fold_scratch fold_cublas_lt_scratch;
 

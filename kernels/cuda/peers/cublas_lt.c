@@ -118,12 +118,16 @@ static fold_status multiply(const struct fold_subject *subject, const struct fol
   const double one_wide = 1, zero_wide = 0;
   const bool wide = call->dtype == FOLD_F64;
   const size_t room = (size_t)subject->width << 20;
+  const uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE; /* or none */
   cublasLtMatmulHeuristicResult_t found;
   int n = 0;
   FOLD_TRY(describe(subject, call, p));
   FOLD_TRY(fold_cublas_check(lt.wish_create(&p->wish), "cublasLtMatmulPreferenceCreate"));
   FOLD_TRY(fold_cublas_check(lt.wish_set(p->wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &room, sizeof room),
                              "CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES"));
+  FOLD_TRY(fold_cublas_check(
+      lt.wish_set(p->wish, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions, sizeof reductions),
+      "CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK"));
   FOLD_TRY(fold_cublas_check(lt.heuristic(lt.handle, p->desc, p->a, p->b, p->out, p->out, p->wish, 1, &found, &n),
                              "cublasLtMatmulAlgoGetHeuristic"));
   if (n == 0) return fold_error(FOLD_UNSUPPORTED, "%s: cuBLASLt offers no algorithm", subject->name);
