@@ -64,7 +64,7 @@ def check_subtle(folder):
 def check_narrow(folder):
     """Products accumulated in f16: judged in that arithmetic, and their order is revealed in it."""
     check_default_set(folder, "narrow", {"wide": "replays"}, ("rounded", "fused"))
-    for subject, order in (("rounded", "dot/sequential"), ("fused", "dot/sequential_fma")):
+    for subject, order in (("rounded", "dot/sequential"), ("fused", "dot/sequential_fma, gemm/canonical")):
         done = subprocess.run([FOLDPROOF, "reveal", "--guest", str(folder / "narrow.so"), f"narrow/{subject}", "--dtype", "f16"],
                               capture_output=True, text=True)
         assert re.search(rf"^order +{order}$", done.stdout, re.M), done

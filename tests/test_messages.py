@@ -113,7 +113,7 @@ def write_npy(descr, shape, order="False"):
 
 def check_arrays():
     """How to save what is read."""
-    for array, hint in ((("<u8", "(4,)"), ": save x.astype('f4') or another of these"), (("|O", "(4,)"), ": save x.astype('f8')"), (("<f4", "(1, 2, 2)"), ": save x.reshape(rows, cols)"),
+    for array, hint in ((("<u8", "(4,)"), ": save x.astype('f4') or another of these"), (("|O", "(4,)"), ": save x.astype('f8')"), (("<f4", "(1, 4, 4)"), ": save x.reshape(rows, cols)"),
                         (("<f4", "()"), ": save x.reshape(1)"), (("<f4", "(2, 2)", "True"), ": save numpy.ascontiguousarray(x)"), ((">f4", "(4,)"), ": save x.astype(x.dtype.newbyteorder('<'))")):
         write_npy(*array)
         for words in ("oracle", "a.npy"), ("verify", "--npy", "a.npy"):
