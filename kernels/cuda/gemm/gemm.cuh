@@ -13,6 +13,7 @@
 #ifndef FOLD_GEMM_CUH
 #define FOLD_GEMM_CUH
 
+#include "kernels/cuda/async.cuh"
 #include "kernels/cuda/common.cuh"
 #include "kernels/cuda/gemm/gemm_mma.cuh"
 #include "kernels/cuda/last_block.cuh"
@@ -157,7 +158,7 @@ struct gemm_operand {
   template <int BYTES>
   static __device__ __forceinline__ void copy(W *to, const S *from, unsigned bytes) {
 #if __CUDA_ARCH__ >= 800
-    const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
+    const uint32_t shared = fold_shared_address(to);
     if (BYTES == 16)
       asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(from), "r"(bytes) : "memory");
     else
@@ -170,19 +171,6 @@ struct gemm_operand {
 #endif
   }
 };
-
-/* Closes a group of copies; waits until at most `most` groups are under way. */
-static __device__ __forceinline__ void gemm_commit() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-template <int most>
-static __device__ __forceinline__ void gemm_wait() {
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_group %0;" ::"n"(most) : "memory");
-#endif
-}
 
 /* The terms that come next: of the segment that ends at `end`, before the group's `stop`. */
 struct gemm_walk {
@@ -370,7 +358,7 @@ static __global__ void __launch_bounds__(T::THREADS, T::RESIDENT)
         a.begin(a_tiles + filled * (T::BK * T::LA), terms, rows, whole);
         b.begin(b_tiles + filled * (T::BK * T::LB), terms, cols, whole);
       }
-      gemm_commit();
+      fold_copy_commit();
     };
     const auto end = [&]() {
       a.end(a_tiles + filled * (T::BK * T::LA));
@@ -384,7 +372,7 @@ static __global__ void __launch_bounds__(T::THREADS, T::RESIDENT)
     }
     sums.clear();
     for (;;) {
-      gemm_wait<T::STAGES - 2>();
+      fold_copy_wait<T::STAGES - 2>();
       __syncthreads();
       begin();
       const unsigned terms = uses.left() < T::BK ? uses.left() : T::BK;

@@ -1,8 +1,9 @@
 /* gemm_mma.cuh: products of f64 by tensor cores, with the bits of a chain of FMA.
  *
- * Order: each result's terms in rising index, joined by FMA. That an m16n8k8 product of f64 is this chain is not documented; on an H200
- * 3.8 million results with exponents of the whole range, zeros and underflow were the chain's, and each replay judges it
- * again. It needs sm_90; other code takes the same lanes and computes the chain by FMA, a term at a time.
+ * Order: each result's terms in rising index, joined by FMA. That products of f64 on tensor cores are this chain is not documented. On an
+ * H200 all 3.8 million results of m8n8k4 and m16n8k16 were the chain's, with exponents of the whole range, zeros and underflow; those of
+ * m16n8k8, which this uses, are judged by each replay. It needs sm_90; other code takes the same lanes and computes the chain by FMA, a
+ * term at a time.
  *
  * A warp has rows in groups of 16 and columns in groups of 8: a lane's row is lane / 4, and 8 more; its columns are 2 (lane % 4) and the next.
  */

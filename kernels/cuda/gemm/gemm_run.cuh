@@ -23,11 +23,9 @@ struct gemm_tiles<FOLD_F32> {
 template <>
 struct gemm_tiles<FOLD_F64> {
   typedef gemm_tile<1, 64, 32, 3, 1, 2, 1, 1, 1, 4> one;
-  typedef gemm_tile<16, 64, 16, 3, 1, 2, 8, 2, 8, 6, true> few;
-  typedef gemm_tile<16, 64, 16, 3, 1, 2, 8, 2, 8, 6, true> low;
+  typedef gemm_tile<16, 64, 16, 3, 1, 2, 8, 2, 8, 6, true> few, low;
   typedef gemm_tile<64, 64, 16, 3, 2, 2, 8, 4, 8, 3, true> small;
-  typedef gemm_tile<64, 128, 16, 3, 1, 4, 8, 8, 8, 2, true> middle;
-  typedef gemm_tile<64, 128, 16, 3, 1, 4, 8, 8, 8, 2, true> large;
+  typedef gemm_tile<64, 128, 16, 3, 1, 4, 8, 8, 8, 2, true> middle, large;
 };
 template <>
 struct gemm_tiles<FOLD_F16> {
