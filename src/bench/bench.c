@@ -42,17 +42,14 @@ static fold_status count_verdict(void *context, const struct fold_judgement *j) 
   return fold_ok();
 }
 
-/* The claims about results, judged on the input of slot 0 itself. */
+/* The claims about results, judged on an input of the same recipe as slot 0's: the same bits where k is the last axis
+ * of each input. */
 static fold_status judge_first(const struct fold_registry *registry, const struct fold_bench_options *options,
                                const struct fold_bench_shape *shape, struct fold_timing *timing, size_t n,
                                const volatile int *stop) {
   char name[] = "bench";
-  struct fold_case c = {.name = name,
-                        .file = name,
-                        .dtype = shape->dtype,
-                        .problem = shape->problem,
-                        .rows = shape->rows,
-                        .cols = shape->cols};
+  struct fold_case c = {
+      .name = name, .file = name, .dtype = shape->dtype, .problem = shape->problem, .shape = shape->shape};
   c.source = fold_bench_source(options, shape, 0);
   struct fold_cases cases = {&c, 1, 1};
   struct fold_selection selection = {.subjects = options->subjects,
@@ -72,11 +69,11 @@ static bool takes(const struct fold_subject *subject, const struct fold_bench_op
 /* What a call must move at least: each input once, also one that all rows share, and the results. */
 static double bytes_of(const struct fold_subject *subject, const struct fold_bench_shape *shape) {
   const struct fold_problem *problem = shape->problem;
-  const struct fold_shape axes = {.b = 1, .m = shape->rows, .n = 1, .k = shape->cols};
   double elements = 0;
-  for (unsigned k = 0; k < problem->inputs; k++) elements += (double)fold_elements(problem, &axes, k);
+  for (unsigned k = 0; k < problem->inputs; k++) elements += (double)fold_elements(problem, &shape->shape, k);
   return elements * (double)fold_dtype_size(shape->dtype) +
-         (double)fold_results(problem, &axes) * (double)fold_dtype_size(fold_subject_result(subject, shape->dtype));
+         (double)fold_results(problem, &shape->shape) *
+             (double)fold_dtype_size(fold_subject_result(subject, shape->dtype));
 }
 
 static void enter(const struct fold_subject *subject, const struct fold_bench_options *options,

@@ -28,18 +28,19 @@ struct fold_bench_options {
   bool verify;         /* judge each subject on the shape before it is timed */
 };
 
-/* One shape of inputs. */
+/* One shape of inputs, which hold elements (no keys). */
 struct fold_bench_shape {
   enum fold_dtype dtype;
   const struct fold_problem *problem;
-  size_t rows, cols;
+  FOLD_SHAPE_OR_ROWS;
 };
 /* Inputs begin at multiples of so many bytes. */
 enum { FOLD_BENCH_ALIGN = 256 };
-/* How many bytes one input of the shape takes in a slot, and where input `input` begins in it. A slot holds the
- * problem's inputs one after another. */
-size_t fold_bench_input_bytes(const struct fold_bench_shape *shape);
+/* A slot holds the problem's inputs one after another: how many bytes it has, and where an input begins in it. */
 size_t fold_bench_slot_bytes(const struct fold_bench_shape *shape);
+size_t fold_bench_input_at(const struct fold_bench_shape *shape, unsigned input);
+/* How many bytes the results take, whatever their dtype, and a few more. */
+size_t fold_bench_out_bytes(const struct fold_bench_shape *shape);
 struct fold_source fold_bench_source(const struct fold_bench_options *options, const struct fold_bench_shape *shape,
                                      unsigned input);
 /* The call that reduces what a slot holds. */

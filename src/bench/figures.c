@@ -49,13 +49,24 @@ bool fold_ceiling_allows(const struct fold_ceiling *ceiling, double n_bytes, dou
   return n_bytes / (seconds + ceiling->clock) <= ceiling->most * (1 + FOLD_CEILING_BETTER);
 }
 
-size_t fold_bench_input_bytes(const struct fold_bench_shape *shape) {
-  size_t nbytes = shape->rows * shape->cols * fold_dtype_size(shape->dtype);
+/* More than the input's bytes, to a multiple of the alignment. */
+static size_t input_bytes(const struct fold_bench_shape *shape, unsigned input) {
+  size_t nbytes = fold_elements(shape->problem, &shape->shape, input) * fold_dtype_size(shape->dtype);
   return (nbytes + FOLD_BENCH_ALIGN) / FOLD_BENCH_ALIGN * FOLD_BENCH_ALIGN;
 }
 
+size_t fold_bench_input_at(const struct fold_bench_shape *shape, unsigned input) {
+  size_t at = 0;
+  for (unsigned i = 0; i < input; i++) at += input_bytes(shape, i);
+  return at;
+}
+
 size_t fold_bench_slot_bytes(const struct fold_bench_shape *shape) {
-  return shape->problem->inputs * fold_bench_input_bytes(shape);
+  return fold_bench_input_at(shape, shape->problem->inputs);
+}
+
+size_t fold_bench_out_bytes(const struct fold_bench_shape *shape) {
+  return fold_results(shape->problem, &shape->shape) * sizeof(uint64_t) + FOLD_BENCH_ALIGN;
 }
 
 struct fold_source fold_bench_source(const struct fold_bench_options *options, const struct fold_bench_shape *shape,
@@ -65,12 +76,7 @@ struct fold_source fold_bench_source(const struct fold_bench_options *options, c
 }
 
 struct fold_call fold_bench_call(const struct fold_bench_shape *shape, const unsigned char *slot, void *out) {
-  const struct fold_problem *problem = shape->problem;
-  const unsigned char *second = slot + fold_bench_input_bytes(shape);
-  return (struct fold_call){.dtype = shape->dtype,
-                            .problem = problem,
-                            .rows = shape->rows,
-                            .cols = shape->cols,
-                            .in = {slot, problem->inputs > 1 ? second : NULL},
-                            .out = out};
+  struct fold_call call = {.dtype = shape->dtype, .problem = shape->problem, .shape = shape->shape, .out = out};
+  for (unsigned i = 0; i < shape->problem->inputs; i++) call.in[i] = slot + fold_bench_input_at(shape, i);
+  return call;
 }

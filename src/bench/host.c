@@ -54,7 +54,7 @@ static fold_status open_pool(struct fold_host_pool *pool, const struct fold_benc
   pool->slots = pool_bytes() / pool->stride + 1;
   if (pool->slots > MOST_SLOTS) pool->slots = MOST_SLOTS;
   pool->n_bytes = pool->slots * pool->stride;
-  pool->out = malloc((shape->rows + 1) * sizeof(uint64_t));
+  pool->out = malloc(fold_bench_out_bytes(shape));
   void *memory = MAP_FAILED;
   /* Memory is provided when a page is first written; if there is none then, this process would be killed. */
   if (pool->n_bytes < free_bytes() && pool->out)
@@ -66,7 +66,8 @@ static fold_status open_pool(struct fold_host_pool *pool, const struct fold_benc
   pool->in = memory;
   for (unsigned i = 0; i < shape->problem->inputs; i++) {
     struct fold_source source = fold_bench_source(options, shape, i);
-    fold_generate_parallel(&source, 0, shape->rows * shape->cols, pool->in + i * fold_bench_input_bytes(shape), 0);
+    const size_t n = fold_elements(shape->problem, &shape->shape, i);
+    fold_generate_parallel(&source, 0, n, pool->in + fold_bench_input_at(shape, i), 0);
   }
   for (size_t k = 1; k < pool->slots; k++) memcpy(pool->in + k * pool->stride, pool->in, pool->stride);
   return fold_ok();

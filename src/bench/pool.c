@@ -8,13 +8,12 @@ enum { MOST_SLOTS = 1 << 16 };
 
 static fold_status fill_pool(struct fold_pool *pool, const struct fold_bench_options *options,
                              const struct fold_bench_shape *shape) {
-  size_t n = shape->rows * shape->cols;
   for (size_t k = 0; k < pool->slots; k++)
     for (unsigned i = 0; i < shape->problem->inputs; i++) {
       struct fold_source source = fold_bench_source(options, shape, i);
       source.seed += k;
-      unsigned char *d_in = pool->d_in + k * pool->stride + i * fold_bench_input_bytes(shape);
-      FOLD_TRY(fold_cuda_generate(&source, 0, n, d_in, NULL));
+      unsigned char *d_in = pool->d_in + k * pool->stride + fold_bench_input_at(shape, i);
+      FOLD_TRY(fold_cuda_generate(&source, 0, fold_elements(shape->problem, &shape->shape, i), d_in, NULL));
     }
   return fold_device_synchronize();
 }
@@ -44,8 +43,7 @@ fold_status fold_pool_open(struct fold_pool *pool, const struct fold_bench_optio
   size_t least = FOLD_POOL_BYTES / pool->stride + 1, slots = least > n_contenders ? least : n_contenders + 1;
   fold_status status = open_slots(pool, slots < MOST_SLOTS ? slots : MOST_SLOTS);
   if (status.code == FOLD_NO_MEMORY && slots > least) status = open_slots(pool, least);
-  if (status.code == FOLD_OK)
-    status = fold_device_alloc((void **)&pool->d_out, shape->rows * sizeof(uint64_t) + FOLD_BENCH_ALIGN);
+  if (status.code == FOLD_OK) status = fold_device_alloc((void **)&pool->d_out, fold_bench_out_bytes(shape));
   if (status.code == FOLD_OK && pool->calls > 1) {
     status = fold_device_alloc((void **)&pool->d_other, FOLD_POOL_BYTES);
     if (status.code == FOLD_OK) status = fold_device_set(pool->d_other, 0x3c, FOLD_POOL_BYTES, NULL);

@@ -76,7 +76,9 @@ static size_t ceiling_bytes(const struct bench_command *b) {
   size_t largest = 0, least = (size_t)1 << LEAST_CEILING, most = (size_t)1 << MOST_CEILING;
   for (int d = 0; d < FOLD_DTYPES; d++)
     for (size_t k = 0; k < b->n_sizes && (b->dtypes >> d & 1); k++) {
-      size_t nbytes = (b->rows ? b->rows : 1) * b->sizes[k] * fold_dtype_size((enum fold_dtype)d) * b->problem->inputs;
+      const struct fold_shape sizes = {.b = 1, .m = b->rows ? b->rows : 1, .n = 1, .k = b->sizes[k]};
+      const struct fold_bench_shape shape = {.dtype = (enum fold_dtype)d, .problem = b->problem, .shape = sizes};
+      size_t nbytes = fold_bench_slot_bytes(&shape);
       if (nbytes > largest) largest = nbytes;
     }
   return largest < least ? least : largest > most ? most : largest / 16 * 16;
@@ -104,8 +106,8 @@ static fold_status bench_all(struct bench_command *b, const struct fold_registry
   for (int d = 0; d < FOLD_DTYPES; d++)
     for (size_t k = 0; k < b->n_sizes * b->n_threads && (b->dtypes >> d & 1); k++) {
       if (status.code != FOLD_OK || *fold_watch_interrupt()) break;
-      struct fold_bench_shape shape = {(enum fold_dtype)d, b->problem, b->rows ? b->rows : 1,
-                                       b->sizes[k / b->n_threads]};
+      const struct fold_shape sizes = {.b = 1, .m = b->rows ? b->rows : 1, .n = 1, .k = b->sizes[k / b->n_threads]};
+      struct fold_bench_shape shape = {.dtype = (enum fold_dtype)d, .problem = b->problem, .shape = sizes};
       b->options.threads = (unsigned)b->threads[k % b->n_threads];
       status = bench_shape(b, registry, &shape, &ceiling, timing);
     }
