@@ -7,7 +7,7 @@ _foldproof_listed() { "$command" list "$1" 2>/dev/null | awk "$2 { print \$1 }";
 _foldproof_values() {
   case $1 in
     --engine) words='host cuda mpi nccl opencl' ;;
-    --what) words='messages strong weak' list=1 ;;
+    --what) words='messages strong weak products' list=1 ;;
     --settings) words='default ring tree simple LL LL128' list=1 ;;
     --launch) words='mpirun threads' ;;
     --set) words='default large guests all' ;;

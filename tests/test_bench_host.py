@@ -78,6 +78,35 @@ def check_dot(folder):
     expect(code == 77 and "no selected subject takes f32 sum" in text, f"dots asked for a sum: {code}: {text}")
 
 
+def check_products(folder):
+    """A vector and three matrices times one matrix, each judged, with operations a second and ratios to one peer of each problem."""
+    out, subjects = folder / "b.jsonl", ("gemm/canonical", "dot/exact", "matmul/blocked")
+    code, text, _ = bench(folder, "--what", "products", "--m", "1,3,8", "--n", "24", "--k", "600", "--threads", "1")
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    lines = [line for line in lines if line["type"] == "timing"]
+    expect(code == 0, f"exit code {code}: {text}")
+    of = {(line["subject"], line["op"], (line.get("shape") or [1, 24, 1, 600])[1]): line for line in lines}
+    expect(set(of) >= {(s, "matmul", m) for s in subjects for m in (1, 3, 8)} | {("gemm/canonical", "matvec", 24)}, f"timed: {sorted(of)}")
+    for (subject, op, m), line in of.items():
+        results, peer = (24, "dot/sequential") if op == "matvec" else (24 * m, "matmul/blocked")
+        moved = 4 * (24 * 600 + (600 if op == "matvec" else m * 600) + results)
+        expect(line["verdict"] == "held" and line["rows"] == results and line["cols"] == 600 and line["peer"] == peer, f"{line}")
+        expect(line.get("shape") == (None if op == "matvec" else [1, m, 24, 600]), f"{line}")
+        expect(abs(line["bytes_per_second"] * line["median_seconds"] / moved - 1) < 1e-9, f"{line}")
+        expect(abs(line["flop_per_second"] * line["median_seconds"] / (2 * results * 600) - 1) < 1e-9, f"{line}")
+        theirs = of[peer, op, m]["median_seconds"]
+        expect(abs(line["to_peer"] * line["median_seconds"] / theirs - 1) < 1e-9, f"{line}")
+    expect("TFLOP/s" in text and text.count("Timings") == 1, f"not one table: {text}")
+    rows = [line.split() for line in text.splitlines() if line.startswith("  gemm/canonical")]
+    expect([row[1:7] for row in rows[:3]] == [["matmul", str(m), "x", "24", "x", "600"] for m in (1, 3, 8)], f"by rows: {rows}")
+    code, text, _ = bench(folder, "--what", "products", "--dtype", "f16,bf16,f64", "--m", "2", "--n", "3", "--k", "520", "--threads", "1")
+    expect(code == 0 and text.count("Timings") == 3 and text.count("gemm/canonical ") == 6, f"dtypes: {code}: {text}")
+    code, text, _ = bench(folder, "--what", "products", "--m", "300", "--n", "300", "--k", "2", "--threads", "1", "gemm/canonical")
+    expect(code == 0 and text.count("held") == 2, f"many results: {code}: {text}")
+    code, text, _ = bench(folder, "--what", "products", "--m", "2", "--n", "3", "--k", "5", "--peer", "dot/exact", "--threads", "1", "gemm/canonical", "dot/exact")
+    expect(code == 0 and text.count("dot/exact") == 3, f"one peer, named once above the table: {code}: {text}")
+
+
 def check_refuted(folder):
     code, text, timings = bench(folder, "--n", "1000", "--threads", "1", "--subjects", "mutant/twice,mutant/dropped_last,host/pairwise",
                               program=MUTANTS)
@@ -87,9 +116,12 @@ def check_refuted(folder):
 
 
 def check_usage(folder):
-    for words in (("--threads", "0"), ("--threads", "x"), ("--subjects", "nosuch/*"), ("--what", "strong"), ("--bytes", "1024")):
+    for words in (("--threads", "0"), ("--threads", "x"), ("--subjects", "nosuch/*"), ("--what", "strong"), ("--bytes", "1024"), ("--problem", "matmul"), ("--m", "3"), ("--k", "3")):
         code, text, _ = bench(folder, "--n", "10", *words)
         expect(code == 2, f"{words}: exit code {code}: {text}")
+    for words in (("--n", "1,2"), ("--n", "0"), ("--rows", "2", "--cols", "2"), ("--problem", "dot"), ("--engine", "mpi"), ("--m", "0"), ("--k", "1e9"), ("--what", "strong")):
+        code, text, _ = bench(folder, "--what", "products", *words)
+        expect(code == 2, f"products, {words}: exit code {code}: {text}")
     done = subprocess.run([FOLDPROOF, "bench", "--engine", "cuda", "--threads", "2"], capture_output=True, check=False)
     expect(done.returncode == 2, f"threads of a GPU: {done.returncode}")
 
@@ -99,6 +131,7 @@ with tempfile.TemporaryDirectory() as name:
     check_table(room)
     check_kinds(room)
     check_dot(room)
+    check_products(room)
     if MUTANTS:
         check_refuted(room)
     check_usage(room)

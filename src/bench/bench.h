@@ -73,6 +73,9 @@ fold_status fold_bench_shape(const struct fold_registry *registry, const struct 
 /* The q quantile of n > 0 seconds in rising order. */
 double fold_bench_quantile(const double *sorted, size_t n, double q);
 
+/* The operations of a call on terms of two factors: a product and an addition for each term of each result. */
+double fold_bench_flop(const struct fold_timing *timing);
+
 /* Computes the figures of n > 0 timed runs, given in seconds in rising order, of timing->bytes each, and whether they
  * are plausible: a subject whose slower runs, too, are faster than the ceiling allows did not read its input. */
 void fold_bench_figures(struct fold_timing *timing, const double *sorted, size_t n, const struct fold_ceiling *ceiling);

@@ -26,6 +26,10 @@ double fold_bench_quantile(const double *sorted, size_t n, double q) {
   return sorted[(size_t)lround(q * (double)(n - 1))];
 }
 
+double fold_bench_flop(const struct fold_timing *t) {
+  return 2 * (double)fold_all_terms(t->shape.problem, &t->shape.shape);
+}
+
 void fold_bench_figures(struct fold_timing *t, const double *sorted, size_t n, const struct fold_ceiling *ceiling) {
   t->median = fold_bench_quantile(sorted, n, 0.5);
   t->p10 = fold_bench_quantile(sorted, n, 0.1);

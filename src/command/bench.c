@@ -12,25 +12,28 @@
 
 enum { MOST_CEILING = 34, LEAST_CEILING = 30 }; /* log2 of bytes */
 
-static fold_status take_timing(struct bench_command *b, const struct fold_timing *t,
+static fold_status take_timing(struct bench_command *b, const struct fold_timing *t, const char *peer,
                                const struct fold_ceiling *ceiling) {
+  const struct fold_problem *problem = t->shape.problem;
   bool host = fold_engine_is_here(b->options.engine);
-  json_t *line = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:i, s:s, s:b}", "schema", FOLD_SCHEMA,
-                           "type", "timing", "subject", t->subject->name, "engine", fold_engine_name(b->options.engine),
-                           "dtype", fold_dtype_name(t->shape.dtype), "op", t->shape.problem->name, "rows",
-                           (json_int_t)t->shape.rows, "cols", (json_int_t)t->shape.cols, "generator", b->generator,
-                           "seed", (json_int_t)b->options.seed, "iterations", (int)b->options.iterations, "verdict",
-                           fold_judged_verdict(&t->judged), "implausible", (int)t->implausible);
+  json_t *line = json_pack(
+      "{s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:i, s:s, s:b}", "schema", FOLD_SCHEMA, "type", "timing",
+      "subject", t->subject->name, "engine", fold_engine_name(b->options.engine), "dtype",
+      fold_dtype_name(t->shape.dtype), "op", problem->name, "rows", (json_int_t)fold_results(problem, &t->shape.shape),
+      "cols", (json_int_t)t->shape.cols, "generator", b->generator, "seed", (json_int_t)b->options.seed, "iterations",
+      (int)b->options.iterations, "verdict", fold_judged_verdict(&t->judged), "implausible", (int)t->implausible);
   fold_record_number(line, "median_seconds", t->median);
   fold_record_number(line, "p10_seconds", t->p10);
   fold_record_number(line, "p90_seconds", t->p90);
+  if (line && !fold_results_are_rows(problem)) json_object_set_new(line, "shape", fold_record_shape(&t->shape.shape));
   fold_record_number(line, "bytes_per_second", t->bytes_per_second);
+  if (problem->factors > 1) fold_record_number(line, "flop_per_second", fold_bench_flop(t) / t->median);
   fold_record_number(line, "ceiling_bytes_per_second", host ? t->ceiling : ceiling->rate);
   if (!host) fold_record_number(line, "ceiling_most_bytes_per_second", ceiling->most);
   if (line && !host) json_object_set_new(line, "calls", json_integer((json_int_t)t->calls));
   fold_record_number(line, "of_ceiling", t->of_ceiling);
   fold_record_number(line, "to_peer", t->to_peer);
-  if (line) json_object_set_new(line, "peer", json_string(b->options.peer));
+  if (line) json_object_set_new(line, "peer", json_string(peer));
   if (line && host) json_object_set_new(line, "threads", json_integer((json_int_t)b->options.threads));
   if (line && t->judged.note[0]) json_object_set_new(line, "note", json_string(t->judged.note));
   return fold_bench_take(b, line);
@@ -55,19 +58,28 @@ static fold_status bench_shape(struct bench_command *b, const struct fold_regist
                                const struct fold_bench_shape *shape, const struct fold_ceiling *ceiling,
                                struct fold_timing *timing) {
   size_t n;
-  char what[80];
+  char what[120];
+  const struct fold_bench_contenders *usual = fold_bench_contenders(b, shape->problem);
+  struct fold_bench_options options = b->options;
+  if (!options.subjects) options.subjects = usual->subjects;
+  if (!options.peer) options.peer = usual->peer;
   bool host = fold_engine_is_here(b->options.engine);
   char threads[40] = "";
   if (host) snprintf(threads, sizeof threads, ", %u thread%s", b->options.threads, b->options.threads == 1 ? "" : "s");
-  snprintf(what, sizeof what, "%s, %zu x %zu%s", fold_dtype_name(shape->dtype), shape->rows, shape->cols, threads);
+  snprintf(what, sizeof what, "%s %s, %zu x %zu%s", fold_dtype_name(shape->dtype), shape->problem->name,
+           fold_results(shape->problem, &shape->shape), shape->cols, threads);
   fold_bench_begin_shape(b, what);
-  fold_status status = fold_bench_shape(registry, &b->options, shape, ceiling, timing, &n, fold_watch_interrupt());
+  fold_status status = fold_bench_shape(registry, &options, shape, ceiling, timing, &n, fold_watch_interrupt());
   b->done++;
-  for (size_t k = 0; k < n && status.code == FOLD_OK; k++) status = take_timing(b, &timing[k], ceiling);
+  for (size_t k = 0; k < n && status.code == FOLD_OK; k++) status = take_timing(b, &timing[k], options.peer, ceiling);
   FOLD_TRY(status);
-  FOLD_TRY(fold_measuring_show(&b->measuring));
+  if (!(b->what & FOLD_BENCH_PRODUCTS)) FOLD_TRY(fold_measuring_show(&b->measuring));
   if (n == 0) printf("no selected subject takes %s %s\n", fold_dtype_name(shape->dtype), shape->problem->name);
   return fold_ok();
+}
+
+static struct fold_bench_shape shape_of(const struct fold_bench_job *job, enum fold_dtype dtype) {
+  return (struct fold_bench_shape){.dtype = dtype, .problem = job->problem, .shape = job->shape};
 }
 
 /* How many bytes the read for the ceiling takes: as many as the largest input has, because 4 GiB stream 1% faster than
@@ -75,9 +87,8 @@ static fold_status bench_shape(struct bench_command *b, const struct fold_regist
 static size_t ceiling_bytes(const struct bench_command *b) {
   size_t largest = 0, least = (size_t)1 << LEAST_CEILING, most = (size_t)1 << MOST_CEILING;
   for (int d = 0; d < FOLD_DTYPES; d++)
-    for (size_t k = 0; k < b->n_sizes && (b->dtypes >> d & 1); k++) {
-      const struct fold_shape sizes = {.b = 1, .m = b->rows ? b->rows : 1, .n = 1, .k = b->sizes[k]};
-      const struct fold_bench_shape shape = {.dtype = (enum fold_dtype)d, .problem = b->problem, .shape = sizes};
+    for (size_t k = 0; k < b->n_jobs && (b->dtypes >> d & 1); k++) {
+      const struct fold_bench_shape shape = shape_of(&b->jobs[k], (enum fold_dtype)d);
       size_t nbytes = fold_bench_slot_bytes(&shape);
       if (nbytes > largest) largest = nbytes;
     }
@@ -96,21 +107,28 @@ static fold_status measure_ceiling(const struct bench_command *b, struct fold_ce
   return fold_ok();
 }
 
+/* All shapes of one dtype. Tables are shown after each shape, or of products after the last one. */
+static fold_status bench_dtype(struct bench_command *b, const struct fold_registry *registry, enum fold_dtype dtype,
+                               const struct fold_ceiling *ceiling, struct fold_timing *timing) {
+  fold_status status = fold_ok();
+  for (size_t k = 0; k < b->n_jobs * b->n_threads && status.code == FOLD_OK && !*fold_watch_interrupt(); k++) {
+    const struct fold_bench_shape shape = shape_of(&b->jobs[k / b->n_threads], dtype);
+    b->options.threads = (unsigned)b->threads[k % b->n_threads];
+    status = bench_shape(b, registry, &shape, ceiling, timing);
+  }
+  const fold_status shown = fold_measuring_show(&b->measuring);
+  return status.code == FOLD_OK ? shown : status;
+}
+
 static fold_status bench_all(struct bench_command *b, const struct fold_registry *registry) {
   struct fold_ceiling ceiling;
   FOLD_TRY(measure_ceiling(b, &ceiling));
-  b->shapes = (size_t)__builtin_popcount(b->dtypes) * b->n_sizes * b->n_threads;
+  b->shapes = (size_t)__builtin_popcount(b->dtypes) * b->n_jobs * b->n_threads;
   struct fold_timing *timing = calloc(registry->n + 1, sizeof *timing);
   if (timing == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory");
   fold_status status = fold_ok();
-  for (int d = 0; d < FOLD_DTYPES; d++)
-    for (size_t k = 0; k < b->n_sizes * b->n_threads && (b->dtypes >> d & 1); k++) {
-      if (status.code != FOLD_OK || *fold_watch_interrupt()) break;
-      const struct fold_shape sizes = {.b = 1, .m = b->rows ? b->rows : 1, .n = 1, .k = b->sizes[k / b->n_threads]};
-      struct fold_bench_shape shape = {.dtype = (enum fold_dtype)d, .problem = b->problem, .shape = sizes};
-      b->options.threads = (unsigned)b->threads[k % b->n_threads];
-      status = bench_shape(b, registry, &shape, &ceiling, timing);
-    }
+  for (int d = 0; d < FOLD_DTYPES && status.code == FOLD_OK; d++)
+    if (b->dtypes >> d & 1) status = bench_dtype(b, registry, (enum fold_dtype)d, &ceiling, timing);
   free(timing);
   return status;
 }

@@ -7,8 +7,14 @@
 
 enum { FOLD_BENCH_SIZES = 64 };
 
-/* What is timed for collectives. */
-enum fold_bench_what { FOLD_BENCH_MESSAGES = 1, FOLD_BENCH_STRONG = 2, FOLD_BENCH_WEAK = 4 };
+/* What is timed, by --what: the first three over ranks, products on one device. */
+enum fold_bench_what { FOLD_BENCH_MESSAGES = 1, FOLD_BENCH_STRONG = 2, FOLD_BENCH_WEAK = 4, FOLD_BENCH_PRODUCTS = 8 };
+
+/* What is timed in each dtype, on one device. */
+struct fold_bench_job {
+  const struct fold_problem *problem;
+  struct fold_shape shape;
+};
 
 struct bench_outcome {
   size_t timed, implausible, refuted, broken;
@@ -16,14 +22,19 @@ struct bench_outcome {
 };
 
 struct bench_command {
-  struct fold_bench_options options;
+  struct fold_bench_options options; /* subjects and peer: NULL if the user named none */
   uint64_t sizes[FOLD_BENCH_SIZES];
   size_t n_sizes;
   uint64_t rows, cols;
+  uint64_t m[FOLD_BENCH_SIZES], k; /* of products; their n is the one of sizes */
+  size_t n_m;
+  struct fold_bench_job jobs[FOLD_BENCH_SIZES + 1];
+  size_t n_jobs;
   unsigned dtypes;
   const struct fold_problem *problem;
   uint64_t threads[FOLD_BENCH_SIZES]; /* host: 1 and all threads, unless the user chooses */
   size_t n_threads;
+  unsigned what; /* mask of enum fold_bench_what; 0: rows on one device */
   const char *generator, *jsonl;
   char *subjects;  /* those that are named without an option */
   bool peer_named; /* the user named the peer, so that the name may be wrong */
@@ -31,7 +42,6 @@ struct bench_command {
   enum fold_engine engine;
   uint64_t workers[FOLD_BENCH_SIZES], bytes[FOLD_BENCH_SIZES];
   size_t n_workers, n_bytes;
-  unsigned what;                   /* mask of enum fold_bench_what */
   const char *settings;            /* globs that choose settings of ranks/setting.h */
   double link, memory;             /* bytes a second, NaN where not given */
   struct fold_measuring measuring; /* its progress counts shapes */
@@ -39,20 +49,23 @@ struct bench_command {
   struct bench_outcome outcome; /* what its records show */
 };
 
-/* What is timed on an engine unless the user chooses (command/bench_options.c): subjects and their peer for one row, for
- * a matrix and for dot products; for collectives, the library's own subjects. */
+/* What is timed on an engine unless the user chooses (command/bench_usual.c): subjects and their peer for one row, for
+ * a matrix, and for dot products and others; for collectives, the library's own subjects. */
 struct fold_bench_usual {
   struct fold_bench_contenders {
     const char *subjects, *peer;
-  } row, matrix, dot;
+  } row, matrix, dot, matvec, matmul;
   const char *vector, *sum;
   unsigned iterations;
   struct fold_bench_numbers {
     const uint64_t *at;
     size_t n;
-  } sizes, lengths, strong, weak;
+  } sizes, lengths, strong, weak, m; /* m: rows of a product, of `square` columns and terms */
+  uint64_t square;
 };
 const struct fold_bench_usual *fold_bench_usual(enum fold_engine engine);
+const struct fold_bench_contenders *fold_bench_contenders(const struct bench_command *b,
+                                                          const struct fold_problem *problem);
 
 /* Parses the command line into everything but records and progress; ends the program if it is wrong
  * (command/bench_options.c). */

@@ -15,6 +15,8 @@ enum {
   PROBLEM,
   ITERATIONS,
   SEED,
+  M,
+  K,
   GENERATOR,
   PEER,
   JSONL,
@@ -25,42 +27,7 @@ enum { ENGINE = 0x220, THREADS, WHAT, WORKERS, BYTES, SETTINGS, LINK, MEMORY };
  * 70. */
 enum { LEAST_RUNS = 9 };
 enum { MOST_TERMS = 34, MOST_BYTES = MOST_TERMS + 1 }; /* log2: as many terms of two bytes */
-
-#define COUNTED(...) (const uint64_t[]){__VA_ARGS__}, sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t)
-
-/* Not host/sorted: sorting takes many times as long as all others. */
-#define HOST_SUBJECTS                                                                            \
-  "host/sequential,host/reverse,host/pairwise,host/numpy,host/kahan,host/neumaier,host/float64," \
-  "host/exact,rows/*,flat/*"
-#define HOST_PEER "host/numpy"
-
-static const struct fold_bench_usual table[FOLD_ENGINES] = {
-    [FOLD_HOST] = {.row = {HOST_SUBJECTS, HOST_PEER},
-                   .matrix = {HOST_SUBJECTS, HOST_PEER},
-                   .dot = {"dot/*", "dot/sequential"},
-                   .iterations = 11,
-                   .sizes = {COUNTED(1000, 10000, 100000, 1000000, 10000000)}},
-    [FOLD_CUDA] = {.row = {"flat/*,cub/reduce*,thrust/*", "cub/reduce"},
-                   .matrix = {"rows/*,cub/segmented*,flat/canonical", "cub/segmented"},
-                   .dot = {"dot/*,cublas/dot", "cublas/dot"},
-                   .iterations = 51,
-                   .sizes = {COUNTED(1000, 10000, 100000, 1000000, 10000000, 100000000, 500000000)}},
-    [FOLD_MPI] = {.iterations = 51,
-                  .vector = "mpi/allreduce",
-                  .sum = "mpi/sum",
-                  .lengths = {COUNTED(1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22)},
-                  .strong = {COUNTED(100000, 1000000)},
-                  .weak = {COUNTED(100000, 1000000)}},
-    [FOLD_NCCL] = {.iterations = 51,
-                   .vector = "nccl/allreduce",
-                   .sum = "nccl/sum",
-                   .lengths = {COUNTED(1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26,
-                                       1 << 28, 1 << 30)},
-                   .strong = {COUNTED(1000000, 10000000, 100000000, 1000000000, 4000000000)},
-                   .weak = {COUNTED(1000000, 100000000, 1000000000, 4000000000)}},
-};
-
-const struct fold_bench_usual *fold_bench_usual(enum fold_engine engine) { return &table[engine]; }
+enum { MOST_EXTENT = 17 }; /* log2, of a product's axes: a matrix has 2^MOST_TERMS elements */
 
 static const struct argp_option options[] = {
     {"subjects", SUBJECTS, "GLOBS", 0,
@@ -82,8 +49,15 @@ static const struct argp_option options[] = {
     {"unverified", UNVERIFIED, NULL, 0, "do not judge before timing; the table says so", 1},
     {"engine", ENGINE, "ENGINE", 0, "cuda (the default), host; mpi or nccl: collectives over ranks", 1},
     {"threads", THREADS, "LIST", 0, "with --engine host: numbers of threads (1 and all)", 1},
-    {0, 0, 0, 0, "With --engine mpi or nccl (--n: elements of the sums, in all or for each rank):", 2},
-    {"what", WHAT, "LIST", 0, "strong, weak (scaling of sharded sums), messages (vectors by length); default: all", 2},
+    {"what", WHAT, "LIST", 0,
+     "products (of matrices, on cuda and host: what fixed bits cost, by rows of the first factor); with --engine mpi "
+     "or "
+     "nccl strong, weak (scaling of sharded sums), messages (vectors by length), by default all three",
+     1},
+    {0, 0, 0, 0, "With --what products (M x K times K x N; --n: N):", 2},
+    {"m", M, "LIST", 0, "rows of the first factor (1, 8, 16, 64, 256, 2048, 4096; host: 1, 8, 64)", 2},
+    {"k", K, "K", 0, "terms of a result (4096, and so is N; host: 256)", 2},
+    {0, 0, 0, 0, "With --engine mpi or nccl (--n: elements of the sums, in all or for each rank):", 3},
     {"workers", WORKERS, "LIST", 0, "numbers of ranks (1, 2, 4 ... and all); messages use the last", 2},
     {"bytes", BYTES, "LIST", 0, "lengths of messages, multiples of 8 up to 2^35 (1 KiB to 1 GiB; MPI: to 4 MiB)", 2},
     {"settings", SETTINGS, "GLOBS", 0, "the library's settings for messages (default: ring and tree)", 2},
@@ -102,10 +76,10 @@ static void parse_workers(struct bench_command *b, char *arg, struct argp_state 
 }
 
 static int parse_what(struct argp_state *state, const char *option, const char *name) {
-  static const char *const names[] = {"messages", "strong", "weak"};
-  for (int k = 0; k < 3; k++)
+  static const char *const names[] = {"messages", "strong", "weak", "products", NULL};
+  for (int k = 0; names[k]; k++)
     if (strcmp(name, names[k]) == 0) return k;
-  fold_option_refuse(state, option, name, (const char *const[]){"messages", "strong", "weak", NULL});
+  fold_option_refuse(state, option, name, names);
   return -1;
 }
 
@@ -124,21 +98,39 @@ static void check_kind(const struct bench_command *b, struct argp_state *state) 
   if (collective && (b->rows || b->cols)) argp_failure(state, 2, 0, "--rows and --cols are for --engine cuda and host");
   if (collective && b->problem->inputs > 1)
     argp_failure(state, 2, 0, "--problem %s is for --engine cuda and host", b->problem->name);
+  if (b->problem->id == FOLD_MATMUL) argp_failure(state, 2, 0, "--problem matmul is timed by --what products");
   if (!fold_results_are_rows(b->problem))
-    argp_failure(state, 2, 0, "--problem %s is not timed: only what has one result a row is", b->problem->name);
+    argp_failure(state, 2, 0, "--problem %s is not timed: only products and what has one result a row are",
+                 b->problem->name);
   if (collective && b->options.iterations > 0 && b->options.iterations < LEAST_RUNS)
     argp_failure(state, 2, 0, "--iterations: at least %d of a collective, whose spreads are judged", LEAST_RUNS);
   if (collective && b->options.peer)
     argp_failure(state, 2, 0, "--peer is for --engine cuda and host: a collective's is the library's own");
-  if (!collective && (b->n_workers || b->n_bytes || b->settings || b->what || !isnan(b->link) || !isnan(b->memory)))
-    argp_failure(state, 2, 0, "--what, --workers, --bytes, --settings, --link and --memory need --engine mpi or nccl");
+  if (!collective && b->what & ~(unsigned)FOLD_BENCH_PRODUCTS)
+    argp_failure(state, 2, 0, "--what messages, strong and weak need --engine mpi or nccl");
+  if (!collective && (b->n_workers || b->n_bytes || b->settings || !isnan(b->link) || !isnan(b->memory)))
+    argp_failure(state, 2, 0, "--workers, --bytes, --settings, --link and --memory need --engine mpi or nccl");
   for (size_t k = 0; k < b->n_bytes; k++)
     if (b->bytes[k] % 8) argp_failure(state, 2, 0, "--bytes: multiples of 8");
 }
 
+/* Refuses what does not go with --what products, or needs it. */
+static void check_products(const struct bench_command *b, struct argp_state *state) {
+  if (!(b->what & FOLD_BENCH_PRODUCTS)) {
+    if (b->n_m || b->k) argp_failure(state, 2, 0, "--m and --k are for --what products");
+    return;
+  }
+  if (fold_engine_has_ranks(b->engine)) argp_failure(state, 2, 0, "--what products is for --engine cuda and host");
+  if (b->rows || b->cols || b->problem->id != FOLD_ROWS_SUM)
+    argp_failure(state, 2, 0, "--what products takes --m, --n and --k, and no --rows, --cols or --problem");
+  if (b->n_sizes > 1 || (b->n_sizes && (b->sizes[0] < 1 || b->sizes[0] > UINT64_C(1) << MOST_EXTENT)))
+    argp_failure(state, 2, 0, "--n: one number from 1 to 2^%d with --what products", MOST_EXTENT);
+}
+
 static void check_options(struct bench_command *b, struct argp_state *state) {
-  bool matrix = b->rows != 0 || b->cols != 0, dot = b->problem->inputs > 1;
+  bool matrix = b->rows != 0 || b->cols != 0;
   check_kind(b, state);
+  check_products(b, state);
   if (matrix && (b->rows == 0 || b->cols == 0)) argp_failure(state, 2, 0, "--rows and --cols go together");
   if (matrix && b->n_sizes) argp_failure(state, 2, 0, "--n does not go with --rows");
   if (matrix && b->rows > (UINT64_C(1) << MOST_TERMS) / b->cols)
@@ -152,10 +144,6 @@ static void check_options(struct bench_command *b, struct argp_state *state) {
     return;
   }
   b->options.engine = b->engine;
-  const struct fold_bench_usual *usual = fold_bench_usual(b->engine);
-  const struct fold_bench_contenders *who = dot ? &usual->dot : matrix ? &usual->matrix : &usual->row;
-  if (!b->options.subjects) b->options.subjects = who->subjects;
-  if (!b->options.peer) b->options.peer = who->peer;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -166,6 +154,10 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case N:
       b->n_sizes = fold_option_numbers(state, "--n", arg, 0, UINT64_C(1) << MOST_TERMS, b->sizes, FOLD_BENCH_SIZES);
       return 0;
+    case M:
+      b->n_m = fold_option_numbers(state, "--m", arg, 1, UINT64_C(1) << MOST_EXTENT, b->m, FOLD_BENCH_SIZES);
+      return 0;
+    case K: b->k = fold_option_number(state, "--k", arg, 1, UINT64_C(1) << MOST_EXTENT); return 0;
     case BYTES:
       b->n_bytes = fold_option_numbers(state, "--bytes", arg, 8, UINT64_C(1) << MOST_BYTES, b->bytes, FOLD_BENCH_SIZES);
       return 0;
@@ -231,15 +223,26 @@ static void choose_threads(struct bench_command *b) {
     b->threads[b->n_threads++] = (uint64_t)omp_get_max_threads();
 }
 
-static void choose_sizes(struct bench_command *b) {
+static void add_job(struct bench_command *b, enum fold_problem_id problem, size_t m, size_t n, size_t k) {
+  b->jobs[b->n_jobs++] = (struct fold_bench_job){fold_problem(problem), {.b = 1, .m = m, .n = n, .k = k}};
+}
+
+/* Rows: one of each size, or a matrix. */
+static void choose_rows(struct bench_command *b) {
   const struct fold_bench_numbers *usual = &fold_bench_usual(b->engine)->sizes;
-  if (b->rows) {
-    b->sizes[0] = b->cols;
-    b->n_sizes = 1;
-  } else if (b->n_sizes == 0) {
-    memcpy(b->sizes, usual->at, usual->n * sizeof *usual->at);
-    b->n_sizes = usual->n;
-  }
+  const enum fold_problem_id problem = b->problem->id;
+  if (b->rows) add_job(b, problem, b->rows, 1, b->cols);
+  for (size_t i = 0; i < b->n_sizes; i++) add_job(b, problem, 1, 1, b->sizes[i]);
+  for (size_t i = 0; i < usual->n && !b->rows && !b->n_sizes; i++) add_job(b, problem, 1, 1, usual->at[i]);
+}
+
+/* Products: the second factor's transpose times a vector, then the product for each m. */
+static void choose_products(struct bench_command *b) {
+  const struct fold_bench_usual *usual = fold_bench_usual(b->engine);
+  const struct fold_bench_numbers m = b->n_m ? (struct fold_bench_numbers){b->m, b->n_m} : usual->m;
+  const size_t n = b->n_sizes ? b->sizes[0] : usual->square, k = b->k ? b->k : usual->square;
+  add_job(b, FOLD_MATVEC, n, 1, k);
+  for (size_t i = 0; i < m.n; i++) add_job(b, FOLD_MATMUL, m.at[i], n, k);
 }
 
 void fold_bench_parse(struct bench_command *b, int argc, char **argv) {
@@ -253,6 +256,9 @@ void fold_bench_parse(struct bench_command *b, int argc, char **argv) {
   fold_parse(&argp, argc, argv, b);
   if (b->options.iterations == 0) b->options.iterations = fold_bench_usual(b->engine)->iterations;
   if (fold_engine_has_ranks(b->engine)) return;
-  choose_sizes(b);
+  if (b->what & FOLD_BENCH_PRODUCTS)
+    choose_products(b);
+  else
+    choose_rows(b);
   choose_threads(b);
 }

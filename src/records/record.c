@@ -139,6 +139,10 @@ void fold_record_number(json_t *object, const char *key, double value) {
   if (isfinite(value)) json_object_set_new(object, key, json_real(value));
 }
 
+json_t *fold_record_shape(const struct fold_shape *shape) {
+  return json_pack("[I,I,I,I]", (json_int_t)shape->b, (json_int_t)shape->m, (json_int_t)shape->n, (json_int_t)shape->k);
+}
+
 static void set_input(json_t *line, const struct fold_judgement *j) {
   const struct fold_case *c = j->c;
   json_object_set_new(line, "case", text_value(c->name));
@@ -149,10 +153,7 @@ static void set_input(json_t *line, const struct fold_judgement *j) {
   if (j->subject->unknown) json_object_set_new(line, "problem", json_string("rows"));
   json_object_set_new(line, "rows", json_integer((json_int_t)fold_case_results(c)));
   json_object_set_new(line, "cols", json_integer((json_int_t)c->cols));
-  if (!fold_results_are_rows(c->problem))
-    json_object_set_new(line, "shape",
-                        json_pack("[I,I,I,I]", (json_int_t)c->shape.b, (json_int_t)c->shape.m, (json_int_t)c->shape.n,
-                                  (json_int_t)c->shape.k));
+  if (!fold_results_are_rows(c->problem)) json_object_set_new(line, "shape", fold_record_shape(&c->shape));
   char layout[40];
   if (c->layout.given) json_object_set_new(line, "layout", json_string(fold_case_layout_name(c, layout)));
   if (c->source.generator) {

@@ -45,6 +45,8 @@ fold_status fold_records_environment_of(struct fold_records *records, json_t *en
 fold_status fold_records_judgement(struct fold_records *records, const struct fold_judgement *judgement);
 /* Sets a decimal number, except NaN and infinity, which JSON lacks: for these the bits beside it are enough. */
 void fold_record_number(json_t *object, const char *key, double value);
+/* A field "shape": the extents b, m, n and k. */
+json_t *fold_record_shape(const struct fold_shape *shape);
 /* The hash in the closing line, for so many lines, whose hashes have that sum. */
 uint64_t fold_records_sum(uint64_t sum, size_t lines, bool complete);
 /* A hash's text. */

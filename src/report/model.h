@@ -83,6 +83,8 @@ struct fold_model_timed {
   const char *type, *subject, *engine, *dtype, *op, *generator, *mode, *setting, *verdict, *peer_name, *note;
   const char *why; /* why it is implausible or noisy */
   double rows, cols, n, bytes, seed;
+  double m; /* of a timed product of matrices: `rows` are its m x n results */
+  double flop_per_second;
   double threads; /* threads of a host subject */
   double workers; /* how many ranks, for a timing in `world` */
   double world;

@@ -27,15 +27,17 @@ static fold_status read_run(struct reader *r, json_t *record) {
 /* Where an item of a list keeps a field of its record (report/kept.def). */
 struct kept {
   enum fold_field field;
-  enum { KEEP_WORD, KEEP_NUMBER, KEEP_FLAG, KEEP_SEED } how;
+  enum { KEEP_WORD, KEEP_NUMBER, KEEP_FLAG, KEEP_SEED, KEEP_EXTENT } how;
   size_t at;
+  enum fold_axis axis; /* of an extent */
 };
 #define KEPT(type, ...) static const struct kept type[] = {__VA_ARGS__};
-#define AT(member, name, how) {FOLD_FIELD_##name, KEEP_##how, offsetof(struct ITEM, member)},
+#define AT(member, name, how) {FOLD_FIELD_##name, KEEP_##how, offsetof(struct ITEM, member), FOLD_AXES},
 #define WORD(name) AT(name, name, WORD)
 #define FLAG(name) AT(name, name, FLAG)
 #define SEED(name) AT(name, name, SEED)
 #define NUMBER(member, name) AT(member, name, NUMBER)
+#define EXTENT(member, axis) {FOLD_FIELD_shape, KEEP_EXTENT, offsetof(struct ITEM, member), axis},
 #include "report/kept.def"
 
 /* A list of the model that keeps the records of one type. Each item begins with its environment. */
@@ -55,6 +57,11 @@ static fold_status keep_field(struct fold_model *m, const json_t *record, const 
   const json_t *value = json_object_get(record, key);
   switch (kept->how) {
     case KEEP_NUMBER: *(double *)member = fold_record_double(record, key); break;
+    case KEEP_EXTENT: {
+      const json_t *extent = json_array_get(value, kept->axis);
+      *(double *)member = extent ? (double)json_integer_value(extent) : NAN;
+      break;
+    }
     case KEEP_FLAG: *(bool *)member = json_is_true(value); break;
     case KEEP_SEED: *(long long *)member = json_is_integer(value) ? json_integer_value(value) : -1; break;
     case KEEP_WORD: {

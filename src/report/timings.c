@@ -35,8 +35,11 @@ static const struct fold_keys by_shape = {sizeof(struct fold_model_timed),
                                           {GROUP_KEYS, BY(engine), BY(threads), BY(cols), BY(subject)}};
 
 static const char *shape_text(const struct fold_model_timed *t, char text[80]) {
-  char rows[32], cols[32];
-  if (t->rows == 1)
+  char rows[32], cols[32], n[32];
+  if (t->m > 0)
+    snprintf(text, 80, "%s x %s x %s", fold_text_grouped(t->m, rows), fold_text_grouped(t->rows / t->m, n),
+             fold_text_grouped(t->cols, cols));
+  else if (t->rows == 1)
     snprintf(text, 80, "%s", fold_text_grouped(t->cols, cols));
   else
     snprintf(text, 80, "%s x %s", fold_text_grouped(t->rows, rows), fold_text_grouped(t->cols, cols));
@@ -260,15 +263,16 @@ static void add_timing(struct fold_sheet *sheet, const struct fold_model *m, con
   FOLD_ROW(sheet, T(t->subject), T(t->engine), N(t->threads), T(t->dtype), T(t->op), T(t->generator),
            T(shape_text(t, shape)), N(t->calls > 1 ? t->calls : NAN), N(1e-9 * t->ceiling),
            T(isnan(t->to_peer) ? "" : t->peer_name), N(1e6 * t->median), N(1e6 * t->p10), N(1e6 * t->p90),
-           N(1e-9 * t->bytes_per_second), N(100 * t->of_ceiling), N(t->to_peer));
+           N(1e-9 * t->bytes_per_second), N(100 * t->of_ceiling), N(1e-12 * t->flop_per_second), N(t->to_peer));
   fold_sheet_judged(sheet, m, t);
 }
 
 void fold_sheet_timings(struct fold_sheet *sheet, const struct fold_model *model) {
-  fold_sheet_open(sheet, "Timings",
-                  "Subject;^Engine;^#Threads;^dtype;^op;^Data;^Elements;^#Calls in a graph;^=Ceiling (GB/s);^Peer;"
-                  "=Median (us);=10 % (us);=90 % (us);=Throughput (GB/s);=Of the ceiling (%);=Peer's time / its;Judged "
-                  "first;^Machine");
+  fold_sheet_open(
+      sheet, "Timings",
+      "Subject;^Engine;^#Threads;^dtype;^op;^Data;^Elements;^#Calls in a graph;^=Ceiling (GB/s);^Peer;"
+      "=Median (us);=10 % (us);=90 % (us);=Throughput (GB/s);=Of the ceiling (%);=TFLOP/s;=Peer's time / its;Judged "
+      "first;^Machine");
   struct fold_model_timed *t = fold_sheet_sorted(sheet, &by_shape, model->timings, model->n_timings);
   for (size_t i = 0; t && i < model->n_timings; i++) add_timing(sheet, model, &t[i]);
   free(t);
