@@ -27,6 +27,7 @@ static struct {
   cublasStatus_t (*set_math_mode)(cublasHandle_t, cublasMath_t);
   cublasStatus_t (*set_pointer_mode)(cublasHandle_t, cublasPointerMode_t);
   cublasStatus_t (*set_stream)(cublasHandle_t, cudaStream_t);
+  cublasStatus_t (*set_workspace)(cublasHandle_t, void *, size_t);
   cublasStatus_t (*dot)(cublasHandle_t, int, const void *, cudaDataType, int, const void *, cudaDataType, int, void *,
                         cudaDataType, cudaDataType);
   cublasStatus_t (*sasum)(cublasHandle_t, int, const float *, int, float *);
@@ -50,6 +51,7 @@ static fold_status find_calls(void *handle) {
                {"cublasSetMathMode", &library.set_math_mode},
                {"cublasSetPointerMode_v2", &library.set_pointer_mode},
                {"cublasSetStream_v2", &library.set_stream},
+               {"cublasSetWorkspace_v2", &library.set_workspace},
                {"cublasDotEx", &library.dot},
                {"cublasSasum_v2", &library.sasum},
                {"cublasDasum_v2", &library.dasum},
@@ -145,6 +147,21 @@ fold_status fold_cublas_gemv(const struct fold_subject *subject, const struct fo
                            "cublasDgemv");
 }
 
+enum { WORKSPACE = 8 * 16 * 1024 };
+
+size_t fold_cublas_gemm_scratch(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject, (void)call;
+  return FOLD_SCRATCH_ZEROED + WORKSPACE;
+}
+
+/* The small workspace, where the subject has one. cublasSetStream, which every call makes first, takes it back. */
+static fold_status choose_workspace(const struct fold_subject *subject, const struct fold_call *call) {
+  if (subject->scratch == NULL) return fold_ok();
+  return fold_cublas_check(
+      library.set_workspace(library.handle, (char *)call->scratch + FOLD_SCRATCH_ZEROED, WORKSPACE),
+      "cublasSetWorkspace");
+}
+
 fold_status fold_cublas_gemm(const struct fold_subject *subject, const struct fold_call *call) {
   const cudaDataType type = fold_cublas_type(call->dtype),
                      result = fold_cublas_type(fold_subject_result(subject, call->dtype));
@@ -160,6 +177,7 @@ fold_status fold_cublas_gemm(const struct fold_subject *subject, const struct fo
   fold_call_strides(call, 0, x_stride);
   fold_call_strides(call, 1, y_stride);
   if (fold_results(call->problem, &call->shape) == 0) return fold_ok();
+  FOLD_TRY(choose_workspace(subject, call));
   FOLD_TRY(fold_cublas_check(
       library.set_math_mode(library.handle,
                             subject->width ? CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION : CUBLAS_DEFAULT_MATH),

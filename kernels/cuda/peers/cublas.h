@@ -20,6 +20,9 @@ fold_run fold_cublas_gemv;
 /* cublasGemmStridedBatchedEx; results are of the terms' dtype, or f32. Parts of a long sum may be rounded to the results' dtype before they
  * are added, as NVIDIA documents, unless subject->width is 1: then CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION is set. */
 fold_run fold_cublas_gemm;
+/* With this, the handle's workspace is 8 buffers of 16 KiB, as many as CUBLAS_WORKSPACE_CONFIG=:16:8 gives it, which NVIDIA documents for the
+ * same bits where several streams share a handle; else it is cuBLAS's own pool. */
+fold_scratch fold_cublas_gemm_scratch;
 /* cublasLtMatmul by the first algorithm that its heuristic offers for a workspace of subject->width MiB; parts of
  * a sum are added in f32 or f64. */
 fold_run fold_cublas_lt;
