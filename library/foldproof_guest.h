@@ -127,6 +127,9 @@ struct foldproof_guest_subject {
   uint32_t skips_nan; /* 1: it leaves out terms that are NaN: no input has them, infinities stay [0] */
   uint32_t
       wraps; /* 1: results that are integers wrap, modulo 2^bits, where they leave the range; else they must not leave it [0] */
+  /* To what it may round the factors of "dot", "sumsq", "matvec" and "matmul" before it multiplies, to nearest or toward zero:
+   * "tf32" (8 bits of exponent, 10 of fraction), "bf16", "f16" [none: it multiplies them as they are]. */
+  const char *factor_dtype;
 };
 
 struct foldproof_guest_table {

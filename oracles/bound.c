@@ -46,6 +46,10 @@
  * underflow. Terms that are not finite: NaN stays, an infinity stays unless the finite terms overflow the other way (sum) or
  * underflow to a zero that meets it (product).
  *
+ * Factors that are rounded first (narrowing.h) change the sum of any terms by at most D: what is summed are the rounded products, so
+ * that S, P and N grow by D in all of the above, and A by D besides. Their lowest bits are no lower than
+ * those of exact products, which stand for both. Where D = 0 nothing changes.
+ *
  * A format without infinities (e4m3), of the accumulator or of the result, has NaN for both: what may come then is NaN.
  *
  * A result whose format does not hold the accumulator's numbers is rounded once more: by at most v times what is rounded, or by
@@ -124,8 +128,7 @@ static void set_outcomes(struct fold_bound_terms *t, mpfr_srcptr error, struct f
   outcomes->nan = outcomes->nan || (sum && t->partial[0] && t->partial[1]);
 }
 
-/* Adds the error of the last rounding, to the dtype of the result. If the accumulator is exact, this is the only
- * error. */
+/* Adds the error of the last rounding, to the dtype of the result. If `exact`, this is the only error. */
 static void round_last(struct fold_bound_terms *t, bool exact, mpfr_t error) {
   const enum fold_dtype dtype = t->how.result;
   if (exact) {
@@ -133,7 +136,7 @@ static void round_last(struct fold_bound_terms *t, bool exact, mpfr_t error) {
       fold_truth_error(error, t->truth, dtype, t->truth->rounded[dtype]);
     return;
   }
-  if (fold_format_holds(t->result, t->accumulator)) return;
+  if (t->how.method != FOLD_EXACT && fold_format_holds(t->result, t->accumulator)) return;
   MPFR_DECL_INIT(half, FOLD_BOUND_BITS);
   mpfr_add(half, t->magnitude, error, MPFR_RNDU);
   mpfr_mul_2si(half, half, -t->result.precision, MPFR_RNDU);
@@ -157,9 +160,9 @@ static bool set_gamma_of_height(struct fold_bound_terms *t, bool needed, bool by
 /* Whether an infinite term may meet the opposite infinity, to which the partial sums of the finite terms overflow; that
  * is NaN. */
 static bool finite_terms_may_overflow(struct fold_bound_terms *t, bool negative) {
-  const bool exact = fold_sums_are_exact(t);
-  set_gamma_of_height(t, !exact, t->how.method == FOLD_PLAIN);
-  fold_look_at_partial_sums(t, exact);
+  t->exact = fold_sums_are_exact(t);
+  set_gamma_of_height(t, !t->exact, t->how.method == FOLD_PLAIN);
+  fold_look_at_partial_sums(t);
   return t->partial[negative];
 }
 
@@ -176,9 +179,10 @@ static void special_outcomes(struct fold_bound_terms *t, struct fold_outcomes *o
   }
   const bool negative = mpfr_signbit(truth->exact) != 0;
   outcomes->infinite[negative] = true;
+  outcomes->nan = t->meets_zero;
   if (t->how.method == FOLD_EXACT) return;
   if (truth->op == FOLD_SUM)
-    outcomes->nan = finite_terms_may_overflow(t, !negative);
+    outcomes->nan |= finite_terms_may_overflow(t, !negative);
   else
     outcomes->nan = truth->least_exponent < t->accumulator.emin + 1; /* normal partial products are not 0 */
 }
@@ -192,8 +196,9 @@ static fold_status find(struct fold_bound_terms *t, struct fold_outcomes *outcom
   if (truth->op == FOLD_PROD && !of_product) return fold_no_bound("the method has no theorem for products");
   mpfr_abs(t->magnitude, truth->exact_up, MPFR_RNDU);
   bool fits = truth->op == FOLD_SUM ? fold_sums_are_exact(t) : fold_products_are_exact(t);
-  outcomes->exact = fits || method == FOLD_EXACT;
-  bool needed = !outcomes->exact && method != FOLD_KAHAN;
+  t->exact = fits || method == FOLD_EXACT;
+  outcomes->exact = t->exact && t->narrowed == 0;
+  bool needed = !t->exact && method != FOLD_KAHAN;
   if (!set_gamma_of_height(t, needed, by_height) && !t->running) return fold_no_bound("n u is not below 1/2");
   MPFR_DECL_INIT(error, FOLD_BOUND_BITS);
   fold_status status = (truth->op == FOLD_SUM ? fold_sum_error : fold_product_error)(t, outcomes, error);
@@ -212,9 +217,9 @@ static void rename_infinities(struct fold_arithmetic how, struct fold_outcomes *
   outcomes->infinite[0] = outcomes->infinite[1] = false;
 }
 
-fold_status fold_bound_outcomes(struct fold_arithmetic how, const struct fold_truth *truth, uint64_t height,
-                                const struct fold_running_product *running, mpfr_t bound,
-                                struct fold_outcomes *outcomes) {
+fold_status fold_bound_narrowed(struct fold_arithmetic how, const struct fold_truth *truth, uint64_t height,
+                                const struct fold_narrowing *narrowing, const struct fold_running_product *running,
+                                mpfr_t bound, struct fold_outcomes *outcomes) {
   *outcomes = (struct fold_outcomes){0};
   mpfr_set_ui(bound, 0, MPFR_RNDU);
   if (fold_dtype_is_integer(how.result)) return fold_no_bound("an integer is not rounded");
@@ -222,6 +227,10 @@ fold_status fold_bound_outcomes(struct fold_arithmetic how, const struct fold_tr
   if (how.method == FOLD_EXACT) how.accumulator = how.result; /* an exact sum has no accumulator */
   struct fold_bound_terms t = {.how = how, .truth = truth, .running = running, .result = fold_format_of(how.result)};
   t.accumulator = fold_format_of(how.accumulator);
+  t.narrowed = narrowing->error, t.meets_zero = narrowing->meets_zero;
+  if (narrowing->overflows)
+    return fold_error(FOLD_UNSUPPORTED, "no bound: a factor may overflow when it is rounded to %s",
+                      fold_factor_dtype_names[how.factor]);
   const size_t rounded = truth->factors == 1 && fold_format_holds(t.result, fold_format_of(truth->dtype)) ? 2 : 1;
   outcomes->exact = outcomes->finite = true;
   if (truth->n < rounded && truth->finite_terms)
@@ -243,6 +252,12 @@ fold_status fold_bound_outcomes(struct fold_arithmetic how, const struct fold_tr
     special_outcomes(&t, outcomes);
   rename_infinities(how, outcomes);
   return status;
+}
+
+fold_status fold_bound_outcomes(struct fold_arithmetic how, const struct fold_truth *truth, uint64_t height,
+                                const struct fold_running_product *running, mpfr_t bound,
+                                struct fold_outcomes *outcomes) {
+  return fold_bound_narrowed(how, truth, height, &(struct fold_narrowing){.error = 0}, running, bound, outcomes);
 }
 
 fold_status fold_bound(struct fold_arithmetic how, const struct fold_truth *truth, uint64_t height, mpfr_t bound) {

@@ -33,6 +33,13 @@ fold_status fold_bound_outcomes(struct fold_arithmetic how, const struct fold_tr
                                 const struct fold_running_product *running, mpfr_t bound,
                                 struct fold_outcomes *outcomes);
 
+/* The same for a sum of products whose factors may be rounded before they are multiplied. FOLD_UNSUPPORTED also where one of them may
+ * overflow then. */
+struct fold_narrowing; /* narrowing.h */
+fold_status fold_bound_narrowed(struct fold_arithmetic how, const struct fold_truth *truth, uint64_t height,
+                                const struct fold_narrowing *narrowing, const struct fold_running_product *running,
+                                mpfr_t bound, struct fold_outcomes *outcomes);
+
 /* The bound alone, if the result is certainly finite; FOLD_UNSUPPORTED also if it may not be. */
 fold_status fold_bound(struct fold_arithmetic how, const struct fold_truth *truth, uint64_t height, mpfr_t bound);
 

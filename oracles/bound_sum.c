@@ -27,12 +27,14 @@
  */
 #include "oracles/bound_terms.h"
 
-/* P = (S + s) / 2 and N = (S - s) / 2 of the finite terms, from exact numbers, each rounded once; R is the larger. */
+/* P = (S + s) / 2 and N = (S - s) / 2 of the finite terms, from exact numbers, each rounded once, and what rounded factors may add; R is
+ * the larger. */
 static void set_sides(struct fold_bound_terms *t) {
   mpfr_add(t->side[0], t->truth->abs_sum, t->truth->finite, MPFR_RNDU);
   mpfr_div_2ui(t->side[0], t->side[0], 1, MPFR_RNDU);
   mpfr_sub(t->side[1], t->truth->abs_sum, t->truth->finite, MPFR_RNDU);
   mpfr_div_2ui(t->side[1], t->side[1], 1, MPFR_RNDU);
+  for (int k = 0; k < 2; k++) mpfr_add_d(t->side[k], t->side[k], t->narrowed, MPFR_RNDU);
 }
 
 /* The exponent of the accumulator's smallest subnormal. No element has a bit below it, but a product of two may. */
@@ -108,27 +110,33 @@ static void set_partial_error(struct fold_bound_terms *t, int k, mpfr_t error) {
   }
 }
 
-void fold_look_at_partial_sums(struct fold_bound_terms *t, bool exact) {
+void fold_look_at_partial_sums(struct fold_bound_terms *t) {
   MPFR_DECL_INIT(error, FOLD_BOUND_BITS);
   mpfr_set_ui(error, 0, MPFR_RNDU);
   for (int k = 0; k < 2; k++) {
-    if (!exact) set_partial_error(t, k, error);
+    if (!t->exact) set_partial_error(t, k, error);
     mpfr_add(t->scratch, t->side[k], error, MPFR_RNDU);
     t->partial[k] = fold_reaches_overflow(t->accumulator, t->scratch);
   }
   if (is_compensated(t)) t->partial[0] = t->partial[1] = t->partial[0] || t->partial[1];
 }
 
-/* A, the error in the accumulator. */
-fold_status fold_sum_error(struct fold_bound_terms *t, struct fold_outcomes *outcomes, mpfr_t error) {
-  mpfr_set_ui(error, 0, MPFR_RNDU);
-  if (t->how.method == FOLD_EXACT) return fold_ok();
-  fold_look_at_partial_sums(t, outcomes->exact);
-  if (outcomes->exact) return fold_ok();
+/* A of a sum whose factors are as they are; of others of the sum of the rounded products, of at most S + D. */
+static fold_status own_error(struct fold_bound_terms *t, mpfr_t error) {
+  MPFR_DECL_INIT(sum, FOLD_BOUND_BITS);
+  if (t->exact) return fold_ok();
   if (t->how.method == FOLD_KAHAN) return kahan(t, error);
-  if (t->how.method == FOLD_NEUMAIER)
-    neumaier(t, error);
-  else
-    set_plain_error(t, t->truth->abs_sum, error);
+  if (t->how.method == FOLD_NEUMAIER) return neumaier(t, error), fold_ok();
+  mpfr_add_d(sum, t->truth->abs_sum, t->narrowed, MPFR_RNDU);
+  set_plain_error(t, sum, error);
+  return fold_ok();
+}
+
+fold_status fold_sum_error(struct fold_bound_terms *t, struct fold_outcomes *outcomes, mpfr_t error) {
+  (void)outcomes; /* of products */
+  mpfr_set_ui(error, 0, MPFR_RNDU);
+  if (t->how.method != FOLD_EXACT) fold_look_at_partial_sums(t);
+  FOLD_TRY(own_error(t, error));
+  mpfr_add_d(error, error, t->narrowed, MPFR_RNDU);
   return fold_ok();
 }

@@ -4,6 +4,7 @@
 
 #include "base/bits.h"
 #include "oracles/bound.h"
+#include "oracles/narrowing.h"
 #include "oracles/order.h"
 
 /* Enough for n u and n^2 u^2 of any 64-bit n; each result is rounded outward, so no claim rests on this number. */
@@ -14,6 +15,9 @@ struct fold_bound_terms {
   struct fold_arithmetic how;
   const struct fold_truth *truth;
   const struct fold_running_product *running;
+  double narrowed; /* by how much rounded factors may change the sum of the terms, and each partial one; D */
+  bool meets_zero; /* and may make a NaN of an infinite term (narrowing.h) */
+  bool exact;      /* no partial result is rounded */
   struct fold_format result, accumulator;
   int u;           /* unit roundoff 2^u */
   uint64_t height; /* roundings that a term may pass through */
@@ -31,8 +35,8 @@ struct fold_bound_terms {
 bool fold_sums_are_exact(struct fold_bound_terms *t);
 bool fold_products_are_exact(const struct fold_bound_terms *t);
 
-/* Sets which infinities the partial sums of finite terms may reach; `exact` says that no partial sum is rounded. */
-void fold_look_at_partial_sums(struct fold_bound_terms *t, bool exact);
+/* Sets which infinities the partial sums of finite terms may reach. */
+void fold_look_at_partial_sums(struct fold_bound_terms *t);
 
 /* Whether a term, as a product of two factors, may be rounded to the accumulator's precision. */
 bool fold_product_is_rounded(const struct fold_bound_terms *t);

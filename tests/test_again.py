@@ -188,6 +188,8 @@ FIELDS = [
     ("order", "host/nobody", 1, "^CONTRADICTS: .*it declares order 'host/nobody', and the one here has 'host/numpy'"),
     ("method", "exact", 1, "^CONTRADICTS: .*it declares method 'exact', and the one here has ''"),
     ("accumulator", "f64", 1, "^CONTRADICTS: .*it declares accumulator 'f64', and the one here has ''"),
+    ("factor_dtype", "tf32", 1, "^CONTRADICTS: .*it declares factor_dtype 'tf32', and the one here has ''"),
+    ("factor_dtype", "fp32", 1, "^CONTRADICTS: .*it declares factor_dtype 'fp32', and the one here has ''"),
     ("twin", "host/exact", 1, "^CONTRADICTS: .*it declares twin 'host/exact', and the one here has ''"),
     ("result_dtype", "f16", 2, "is no result of f16"),
     ("guest", True, 1, "^CONTRADICTS: .*it declares 'guest', and the one here has it not"),

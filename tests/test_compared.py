@@ -48,6 +48,7 @@ def check_compare(folder):
     at = lines.index(of["host/numpy", case])
     for key, value, is_now in (("op", "max", "f32 max 1 x 33 in order host/numpy"), ("order", "host/pairwise", "f32 sum 1 x 33 in order host/pairwise"),
                                ("order", "", "f32 sum 1 x 33 in no order"), ("accumulator", "f64", "f32 sum 1 x 33 in order host/numpy, accumulator f64"),
+                               ("factor_dtype", "tf32", "f32 sum 1 x 33 in order host/numpy, factors rounded to tf32"),
                                ("cols", 34, "f32 sum 1 x 34 in order host/numpy"), ("dtype", "f64", "f64 sum 1 x 33 in order host/numpy")):
         for among in ([dict(lines[at], **{key: value})], [lines[at], dict(lines[at], **{key: value})]):
             put(folder / "q", [*lines[:at], *among, *lines[at + 1:]])

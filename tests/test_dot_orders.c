@@ -165,8 +165,8 @@ static uint64_t replay_narrowly(const char *name, enum fold_dtype dtype, const s
   uint64_t out = 0;
   const struct fold_call call = {
       .dtype = dtype, .problem = fold_problem(FOLD_DOT), .rows = 1, .cols = n, .in = {f->x, f->y}, .out = &out};
-  const fold_status status =
-      fold_method_replay(fold_order_find(name), (struct fold_arithmetic){FOLD_PLAIN, dtype, dtype}, &call);
+  const fold_status status = fold_method_replay(
+      fold_order_find(name), (struct fold_arithmetic){FOLD_PLAIN, dtype, dtype, FOLD_FACTORS_KEPT}, &call);
   cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
   return fold_bits_load(dtype, &out, 0);
 }

@@ -277,8 +277,9 @@ Test(integers, a_result_is_right_or_wrong_and_the_message_says_how) {
 
 /* i8 terms in i32 that wraps, results in i64. */
 Test(integers, a_narrow_accumulator_wraps_before_its_result_does) {
-  const struct fold_arithmetic how = {FOLD_PLAIN, FOLD_I32, FOLD_I64};
+  const struct fold_arithmetic how = {FOLD_PLAIN, FOLD_I32, FOLD_I64, FOLD_FACTORS_KEPT};
   cr_expect_eq(fold_integer_result(how, 0x80000000), 0xffffffff80000000);
   cr_expect_eq(fold_integer_result(how, 0x17fffffff), 0x7fffffff);
-  cr_expect_eq(fold_integer_result((struct fold_arithmetic){FOLD_PLAIN, FOLD_I64, FOLD_I8}, 0x1234), 0x34);
+  cr_expect_eq(fold_integer_result((struct fold_arithmetic){FOLD_PLAIN, FOLD_I64, FOLD_I8, FOLD_FACTORS_KEPT}, 0x1234),
+               0x34);
 }

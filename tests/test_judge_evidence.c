@@ -400,8 +400,9 @@ Test(judge_evidence, the_error_of_a_sum_is_measured_against_its_terms) {
   } units[] = {{FOLD_F32, FOLD_F32, FOLD_F32},   {FOLD_F64, FOLD_F32, FOLD_F32},   {FOLD_F32, FOLD_F64, FOLD_F32},
                {FOLD_F32, FOLD_BF16, FOLD_BF16}, {FOLD_F16, FOLD_BF16, FOLD_BF16}, {FOLD_F64, FOLD_F64, FOLD_F64}};
   for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-    cr_expect_eq(fold_error_unit((struct fold_arithmetic){FOLD_PLAIN, units[i].accumulator, units[i].result}),
-                 units[i].unit, "%zu", i);
+    cr_expect_eq(
+        fold_error_unit((struct fold_arithmetic){FOLD_PLAIN, units[i].accumulator, units[i].result, FOLD_FACTORS_KEPT}),
+        units[i].unit, "%zu", i);
 }
 
 /* Of what is refuted the evidence is that row's: its distance, infinite where a finite sum is not, none where none can be. */

@@ -36,7 +36,7 @@ static struct fold_call call_of(const struct subject *s, size_t rows, void *out)
 static fold_status by_order(void *context, size_t rows, void *out) {
   const struct subject *s = context;
   const struct fold_call call = call_of(s, rows, out);
-  const struct fold_arithmetic how = {s->method, s->summer.accumulator, s->summer.result};
+  const struct fold_arithmetic how = {s->method, s->summer.accumulator, s->summer.result, FOLD_FACTORS_KEPT};
   /* The same bits (suite orders holds them to be), without a rounding that is computed. */
   if (how.method == FOLD_PLAIN && how.accumulator == fold_accumulator_of(call.dtype))
     return fold_order_replay_to(s->order, &call, how.result);

@@ -60,6 +60,7 @@ class Subject(ctypes.Structure):
         ("ulps", c_double),
         ("skips_nan", c_uint32),
         ("wraps", c_uint32),
+        ("factor_dtype", c_char_p),
     ]
 
 

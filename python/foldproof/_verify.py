@@ -159,6 +159,7 @@ def judge(
     accurate_as: Optional[str] = None,
     ulps: Optional[float] = None,
     wraps: bool = False,
+    factor_dtype: Optional[str] = None,
     _take: Optional[Callable[[Record], None]] = None,
     _backwards: bool = False,
     _full: bool = False,
@@ -187,7 +188,7 @@ def judge(
     wanted = listed(claims, "claims")
     asked: Dict[str, Any] = {"problem": problem, "device": None if device == "cpu" else device, "like": like, "set": set}
     asked.update(name=name, accumulator=accumulator, result=result, order=order, method=method, repeats=repeats if repeats != 3 else None)
-    asked.update(around=list(around) or None, strides=strides or None, accurate_as=accurate_as, ulps=ulps, wraps=wraps or None, finite=finite or None, nan=nan, seconds=seconds if seconds != LIMIT else None)
+    asked.update(around=list(around) or None, strides=strides or None, accurate_as=accurate_as, ulps=ulps, wraps=wraps or None, factor_dtype=factor_dtype, finite=finite or None, nan=nan, seconds=seconds if seconds != LIMIT else None)
     asked.update({"data": _data.code_of(data)} if own else {}, axis=axis if axis != -1 else None)
     asked["same_bits_as"] = _replay.code_of(same_bits_as, "other") if callable(same_bits_as) else same_bits_as
     rows = named == "rows"
@@ -211,6 +212,7 @@ def judge(
         strides=int(strides and like != "jax"),  # jax takes only contiguous memory
         finite=int(finite),
         wraps=int(wraps),
+        factor_dtype=_library.text(factor_dtype),
         skips_nan=int(_skips_nan(nan)),
         same_bits_as=_library.text(guests[-1].name) if callable(same_bits_as) else _library.text(same_bits_as),
     )
@@ -339,6 +341,8 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     ulps          errors are at most so many ulps of the exact result, wherever that is finite: terms that cancel refute it of any plain
                   sum, so choose `fixtures` to which the claim applies
     wraps         True: results that are integers wrap, modulo 2^bits, where they leave the range of `result`; else they must not leave it
+    factor_dtype  "tf32", "bf16" or "f16": fn may round the factors of a product ("dot", "sumsq", "matvec", "matmul") to it, to nearest or toward zero,
+                  before it multiplies. The bound grows by what that may change; where all factors are numbers of that format it does not grow
     strides       True: fn takes arrays that are not contiguous, and stride_invariant is judged
     finite        True: fn takes no NaN and no infinity, and gets none. (If it raises an exception for inputs without terms, with NaN or with infinities,
                   these are skipped with that reason in any case; on other inputs an exception breaks the judgement)

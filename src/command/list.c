@@ -52,6 +52,7 @@ static fold_status print_subjects(const struct fold_selection *selection, const 
     fold_put_problems_of(stdout, s, ",");
     list_rule("accumulator", s->accumulator);
     list_rule("result", s->result);
+    if (s->factor) printf("; factors rounded to %s", fold_factor_dtype_names[s->factor]);
     if (s->order) printf("; order %s", s->order);
     if (s->twin) printf("; reference %s", s->twin);
     printf("\n    claims ");
@@ -138,7 +139,7 @@ struct list {
 enum { LONG = 'l' };
 static const struct argp_option options[] = {
     {"long", LONG, NULL, 0,
-     "also print each subject's dtypes, operations, unusual accumulator and result, order, reference and claims", 2},
+     "also print each subject's dtypes, operations, unusual accumulator and result, rounding of factors, order, reference and claims", 2},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state) {

@@ -50,9 +50,9 @@ void fold_judge_check_told(struct fold_judge *j, const json_t *record, size_t li
 
 /* A hash of everything besides the results by which they are judged. */
 uint64_t fold_judge_told(const json_t *record) {
-  static const char *const keys[] = {"dtype", "result_dtype", "op",    "rows",    "cols",       "generator",
-                                     "seed",  "condition",    "order", "method",  "ranks",      "accumulator",
-                                     "twin",  "peer",         "guest", "any_gpu", "results_npy"};
+  static const char *const keys[] = {"dtype", "result_dtype", "op",    "rows",    "cols",        "generator",
+                                     "seed",  "condition",    "order", "method",  "ranks",       "accumulator",
+                                     "twin",  "peer",         "guest", "any_gpu", "results_npy", "factor_dtype"};
   uint64_t hash = 0;
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
     const json_t *value = json_object_get(record, keys[i]);

@@ -46,7 +46,8 @@ static fold_status append(struct fold_side *s, const struct fold_compared *c) {
 
 /* A hash of what the case is and of how the subject declares to sum. The declarations of two engines may differ. */
 static uint32_t told_of(const json_t *r, bool across) {
-  static const char *const keys[] = {"dtype", "result_dtype", "op", "rows", "cols", "order", "method", "accumulator"};
+  static const char *const keys[] = {"dtype", "result_dtype", "op",          "rows",        "cols",
+                                     "order", "method",       "accumulator", "factor_dtype"};
   const size_t n = across ? 5 : sizeof keys / sizeof *keys;
   uint64_t hash = 1;
   if (json_integer_value(json_object_get(r, "schema")) < 2) return 0;

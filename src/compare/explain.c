@@ -110,11 +110,12 @@ static void read_traces(const json_t *record, char *text, size_t size) {
 /* Reads the case and the declaration; used if the inputs have the same hash. */
 static void read_told(const json_t *record, char *text, size_t size) {
   const char *order = fold_record_text(record, "order"), *method = fold_record_text(record, "method"),
-             *accumulator = fold_record_text(record, "accumulator");
-  snprintf(text, size, "%.20s %.20s %lld x %lld%s%.60s%s%.20s%s%.20s", fold_record_text(record, "dtype"),
+             *accumulator = fold_record_text(record, "accumulator"), *factor = fold_record_text(record, "factor_dtype");
+  snprintf(text, size, "%.20s %.20s %lld x %lld%s%.60s%s%.20s%s%.20s%s%.20s", fold_record_text(record, "dtype"),
            fold_record_text(record, "op"), (long long)json_integer_value(json_object_get(record, "rows")),
            (long long)json_integer_value(json_object_get(record, "cols")), *order ? " in order " : " in no order",
-           order, *method ? ", " : "", method, *accumulator ? ", accumulator " : "", accumulator);
+           order, *method ? ", " : "", method, *accumulator ? ", accumulator " : "", accumulator,
+           *factor ? ", factors rounded to " : "", factor);
   fold_text_one_line(text); /* a character may have been cut */
 }
 

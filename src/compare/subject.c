@@ -35,7 +35,9 @@ static fold_status read_declared(const json_t *record, struct fold_subject *s) {
   const int joined = accumulator ? fold_dtype_parse(fold_record_text(record, "accumulator")) : 0;
   if (dtype < 0) return bad(record, "dtype");
   if (result < 0) return bad(record, "result_dtype");
+  const int factor = fold_factor_dtype_parse(fold_record_text(record, "factor_dtype"));
   if (joined < 0) return bad(record, "accumulator");
+  if (factor < 0) return bad(record, "factor_dtype");
   if (*order) {
     const struct fold_order *found = fold_order_find(order);
     if (found == NULL) return fold_error(FOLD_UNSUPPORTED, "there is no order %.60s here", order);
@@ -45,12 +47,13 @@ static fold_status read_declared(const json_t *record, struct fold_subject *s) {
   s->method = (enum fold_method)by;
   s->accumulator = accumulator ? FOLD_ALWAYS((unsigned)joined) : FOLD_USUAL;
   s->result = FOLD_ALWAYS((unsigned)result);
+  s->factor = (enum fold_factor_dtype)factor;
   return fold_ok();
 }
 
 /* Whether the record declares its subject. Older records do not; for them, this program's own declaration is used. */
 static bool is_declared(const json_t *record) {
-  static const char *const keys[] = {"order", "method", "accumulator", "twin"};
+  static const char *const keys[] = {"order", "method", "accumulator", "factor_dtype", "twin"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (json_object_get(record, keys[i])) return true;
   return false;
@@ -150,6 +153,7 @@ fold_status fold_again_subject(const struct fold_again *a, const json_t *record,
   s->method = own->method;
   s->accumulator = own->accumulator;
   s->result = own->result;
+  s->factor = own->factor;
   return fold_ok();
 }
 
@@ -184,5 +188,6 @@ bool fold_again_differs(const struct fold_again *a, const json_t *record, char w
          is_other(record, "method", own->method == FOLD_PLAIN ? "" : fold_method_names[own->method], what) ||
          is_other(record, "accumulator", accumulator == fold_accumulator_of(dtype) ? "" : fold_dtype_name(accumulator),
                   what) ||
+         is_other(record, "factor_dtype", fold_factor_dtype_names[own->factor], what) ||
          is_other(record, "twin", own->twin ? own->twin : "", what);
 }

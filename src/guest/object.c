@@ -145,6 +145,7 @@ static json_t *entry_of(const struct foldproof_guest_subject *s) {
   json_object_set_new(entry, "skips_nan", json_boolean(s->skips_nan));
   json_object_set_new(entry, "wraps", json_boolean(s->wraps));
   set_text(entry, "accurate_as", s->accurate_as);
+  set_text(entry, "factor_dtype", s->factor_dtype);
   if (s->ulps != 0) json_object_set_new(entry, "ulps", json_real(s->ulps));
   return entry;
 }

@@ -175,6 +175,29 @@ static fold_status method(const struct reading *r, enum fold_method *found) {
   return fold_ok();
 }
 
+static const char *factor_dtype_name(int id) { return fold_factor_dtype_names[id + 1]; }
+
+/* To what it may round the factors of products: no other problem has any. */
+static fold_status factor_dtype(const struct reading *r, const struct fold_subject *s, enum fold_factor_dtype *found) {
+  const char *text;
+  char meant[160];
+  bool multiplies = false;
+  FOLD_TRY(text_at(r, "factor_dtype", &text));
+  *found = FOLD_FACTORS_KEPT;
+  if (text == NULL) return fold_ok();
+  const int dtype = fold_factor_dtype_parse(text);
+  if (dtype < 0) return wrong(r, "factor_dtype", text, factor_dtype_name, near_name(text, factor_dtype_name, meant));
+  for (int id = 0; id < FOLD_PROBLEMS && !s->unknown; id++)
+    multiplies |= s->problems >> id & 1 && fold_problem((enum fold_problem_id)id)->factors > 1;
+  if (!multiplies)
+    return fold_error(
+        FOLD_BAD_INPUT,
+        "%s: %s: it has a factor_dtype, and no problem whose terms are products (dot, sumsq, matvec, matmul)",
+        r->guest->what, r->name);
+  *found = (enum fold_factor_dtype)dtype;
+  return fold_ok();
+}
+
 /* The claims that this subject can't be judged by. */
 static uint64_t impossible(const struct fold_subject *s) {
   uint64_t none = 0;
@@ -261,6 +284,7 @@ static fold_status read_row(const struct reading *r, const struct fold_wants *wa
   FOLD_TRY(rule(r, "result", "accumulator", FOLD_OF_ACCUMULATOR, result_name, &s->result));
   if (!s->unknown) widen_accumulator(s);
   FOLD_TRY(method(r, &s->method));
+  FOLD_TRY(factor_dtype(r, s, &s->factor));
   FOLD_TRY(text_at(r, "order", &s->order));
   FOLD_TRY(text_at(r, "same_bits_as", &s->twin));
   FOLD_TRY(text_at(r, "claims", &promised));
@@ -296,10 +320,10 @@ const char *fold_guest_other_field(const json_t *object, const char *const field
 
 /* Refuses an unknown field, which would otherwise be ignored without a word. */
 static fold_status check_fields(const struct reading *r) {
-  static const char *const fields[] = {"name",   "about",     "problems", "dtypes", "accumulator",
-                                       "result", "order",     "claims",   "engine", "same_bits_as",
-                                       "method", "scratch",   "strides",  "finite", "accurate_as",
-                                       "ulps",   "skips_nan", "wraps",    NULL};
+  static const char *const fields[] = {"name",   "about",     "problems", "dtypes",       "accumulator",
+                                       "result", "order",     "claims",   "engine",       "same_bits_as",
+                                       "method", "scratch",   "strides",  "finite",       "accurate_as",
+                                       "ulps",   "skips_nan", "wraps",    "factor_dtype", NULL};
   const char *other = fold_guest_other_field(r->entry, fields);
   char meant[160];
   if (other == NULL) return fold_ok();

@@ -142,7 +142,7 @@ bool fold_weigh(struct fold_weighing *w, struct fold_finding *finding, fold_stat
   w->ulps = w->backward = w->fraction = NAN;
   *status = fold_ok();
   if (fold_dtype_is_integer(w->how.result)) return fold_weigh_integer(w, finding);
-  *status = fold_bound_outcomes(w->how, w->truth, w->height, w->running, w->bound, &may);
+  *status = fold_bound_narrowed(w->how, w->truth, w->height, &w->narrowing, w->running, w->bound, &may);
   if (status->code != FOLD_OK) return true;
   if (!judge_class(w, &may, finding)) return false;
   if (fold_bits_class(w->how.result, w->got) >= FOLD_INFINITE) return true;
@@ -178,6 +178,15 @@ static fold_status run_product(const struct fold_truths *truths, struct fold_wei
   w->running = room;
   return fold_order_running_product(w->order, c->dtype, input + w->row * c->cols * fold_dtype_size(c->dtype), c->cols,
                                     room);
+}
+
+/* What rounding the factors of the result's terms may change. */
+static fold_status narrow(struct fold_truths *truths, struct fold_weighing *w) {
+  struct fold_call call;
+  if (w->how.factor == FOLD_FACTORS_KEPT || truths->c->problem->factors < 2) return fold_ok();
+  FOLD_TRY(fold_truths_call(truths, &call));
+  const struct fold_terms terms = fold_call_terms(&call, w->row);
+  return fold_narrowing_of(&terms, w->how.factor, &w->narrowing);
 }
 
 /* Notes an error that is large for a sum whose terms hardly cancel, where no order is declared whose bound would tell. */
@@ -221,6 +230,7 @@ static bool judge_result(const struct fold_evidence *e, struct fold_weighing *w,
   if (before) return true;
   *status = fold_truths_row(truths, row, &w->truth);
   if (status->code == FOLD_OK) *status = run_product(truths, w, &room);
+  if (status->code == FOLD_OK) *status = narrow(truths, w);
   if (status->code != FOLD_OK) return true;
   bool right = fold_weigh(w, finding, status);
   w->running = NULL;

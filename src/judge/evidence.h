@@ -10,6 +10,7 @@
 #include "judge/sample.h"
 #include "model/subject.h"
 #include "oracles/exact.h"
+#include "oracles/narrowing.h"
 #include "oracles/panel.h"
 #include "oracles/prefixes.h"
 
@@ -157,6 +158,7 @@ struct fold_weighing {
   const struct fold_order *tree;              /* whose height it is; NULL: n - 1. Read where a result has fewer terms */
   const struct fold_order *order;             /* of a product whose order is known; else NULL */
   const struct fold_running_product *running; /* what that order gives; else NULL */
+  struct fold_narrowing narrowing;            /* what rounding the factors of its terms may change */
   const struct fold_case *c;                  /* and */
   size_t row;                                 /* its number, for the finding */
   bool wraps;                                 /* an integer that leaves the range may wrap, as the subject says */

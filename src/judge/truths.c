@@ -194,6 +194,16 @@ enum fold_dtype fold_evidence_result_dtype(const struct fold_evidence *e) {
   return fold_subject_result(e->subject, e->truths->c->dtype);
 }
 
+/* A factor that is no number of the narrower format may be rounded in two ways, or kept. */
+static fold_status check_factors(const struct fold_truths *truths, enum fold_factor_dtype to) {
+  const struct fold_case *c = truths->c;
+  for (unsigned k = 0; to != FOLD_FACTORS_KEPT && c->problem->factors > 1 && k < c->problem->inputs; k++)
+    if (!fold_factors_fit(c->dtype, truths->in[k], fold_elements(c->problem, &c->shape, k), to))
+      return fold_error(FOLD_UNSUPPORTED, "not all factors are numbers of %s: how others are rounded is not declared",
+                        fold_factor_dtype_names[to]);
+  return fold_ok();
+}
+
 /* Sums made on the host, by one process or by ranks, are compared with a replay in wide arithmetic, which shares no
  * addition with them. A GPU's sums are compared with the native replay, which the host's subjects have certified, and
  * which is fast enough for large inputs. Other methods or accumulators than the usual have the wide replay too. */
@@ -208,6 +218,7 @@ fold_status fold_evidence_replay(const struct fold_evidence *e, const void **res
   if (name == NULL) return fold_error(FOLD_UNSUPPORTED, "it declares no order");
   if (order == NULL) return fold_error(FOLD_ENVIRONMENT, "its order %s does not exist", name);
   if (truths->in[0] == NULL) return fold_error(FOLD_UNSUPPORTED, "its terms are not at hand");
+  FOLD_TRY(check_factors(truths, how.factor));
   if (truths->replayed == NULL) truths->replayed = malloc((fold_case_results(c) + 1) * sizeof(uint64_t));
   if (truths->replayed == NULL) return fold_no_memory("for %zu results", fold_case_results(c));
   *results = truths->replayed;

@@ -33,18 +33,26 @@ extern const char *const fold_method_names[];
 /* -1 for an unknown name. */
 int fold_method_parse(const char *text);
 
+/* To what the factors of a product may be rounded before they are multiplied: to nearest or toward zero. */
+enum fold_factor_dtype { FOLD_FACTORS_KEPT, FOLD_FACTORS_TF32, FOLD_FACTORS_BF16, FOLD_FACTORS_F16 };
+/* Their names, with NULL behind the last; the first is "", for factors that are multiplied as they are. */
+extern const char *const fold_factor_dtype_names[];
+/* -1 for an unknown name. */
+int fold_factor_dtype_parse(const char *text);
+
 /* How a result is made of terms of one dtype. */
 struct fold_arithmetic {
   enum fold_method method;
   enum fold_dtype accumulator; /* each join is rounded to it; it can hold the terms exactly */
   enum fold_dtype result;      /* the final value is rounded to it, once */
+  enum fold_factor_dtype factor;
 };
 /* The default: accumulated in the accumulator that dtype.def gives for the terms, and rounded to the terms' dtype. */
 static inline struct fold_arithmetic fold_arithmetic_of(enum fold_method method, enum fold_dtype terms) {
-  return (struct fold_arithmetic){method, fold_accumulator_of(terms), terms};
+  return (struct fold_arithmetic){.method = method, .accumulator = fold_accumulator_of(terms), .result = terms};
 }
 static inline bool fold_arithmetic_same(struct fold_arithmetic a, struct fold_arithmetic b) {
-  return a.method == b.method && a.accumulator == b.accumulator && a.result == b.result;
+  return a.method == b.method && a.accumulator == b.accumulator && a.result == b.result && a.factor == b.factor;
 }
 
 #endif

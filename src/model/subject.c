@@ -12,5 +12,6 @@ enum fold_dtype fold_subject_result(const struct fold_subject *s, enum fold_dtyp
 }
 
 struct fold_arithmetic fold_subject_arithmetic(const struct fold_subject *s, enum fold_dtype terms) {
-  return (struct fold_arithmetic){s->method, fold_subject_accumulator(s, terms), fold_subject_result(s, terms)};
+  return (struct fold_arithmetic){s->method, fold_subject_accumulator(s, terms), fold_subject_result(s, terms),
+                                  s->factor};
 }

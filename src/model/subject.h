@@ -46,8 +46,9 @@ struct fold_subject {
   unsigned dtypes, problems; /* masks: 1u << fold_dtype, 1u << fold_problem_id */
   const char *order;         /* the declared order's name (order.h); NULL where there is none */
   enum fold_method method;
-  unsigned accumulator, result; /* enum fold_rule, or FOLD_ALWAYS(dtype) */
-  uint64_t claims;              /* for sums and products: mask of FOLD_CLAIM(...) */
+  unsigned accumulator, result;  /* enum fold_rule, or FOLD_ALWAYS(dtype) */
+  enum fold_factor_dtype factor; /* to what it may round the factors of products */
+  uint64_t claims;               /* for sums and products: mask of FOLD_CLAIM(...) */
   uint64_t named;       /* of these, those that a user has named: each gets a verdict, if only that it is skipped */
   uint64_t unjudgeable; /* requested claims that this subject can't be tested for; they are skipped, with the reason */
   uint64_t asked;       /* of a guest: those that its table names, or the usual ones; its door adds the tidy ones */

@@ -172,6 +172,8 @@ static void set_declared(json_t *line, const struct fold_judgement *j) {
   if (s->method != FOLD_PLAIN) json_object_set_new(line, "method", json_string(fold_method_names[s->method]));
   if (accumulator != fold_accumulator_of(j->c->dtype))
     json_object_set_new(line, "accumulator", json_string(fold_dtype_name(accumulator)));
+  if (s->factor != FOLD_FACTORS_KEPT)
+    json_object_set_new(line, "factor_dtype", json_string(fold_factor_dtype_names[s->factor]));
   if (s->twin) json_object_set_new(line, "twin", text_value(s->twin));
   if (s->accurate_as) json_object_set_new(line, "accurate_as", text_value(s->accurate_as));
   if (s->most_ulps > 0) fold_record_number(line, "most_ulps", s->most_ulps);

@@ -240,8 +240,8 @@ static void keep_backward(struct fold_model_cell *cell, const json_t *record) {
   if (isnan(backward) || backward <= cell->backward || terms < 0 || result < 0) return;
   const enum fold_dtype usual = fold_accumulator_of((enum fold_dtype)terms);
   cell->backward = backward;
-  cell->unit = fold_error_unit(
-      (struct fold_arithmetic){FOLD_PLAIN, named < 0 ? usual : (enum fold_dtype)named, (enum fold_dtype)result});
+  cell->unit = fold_error_unit((struct fold_arithmetic){.accumulator = named < 0 ? usual : (enum fold_dtype)named,
+                                                        .result = (enum fold_dtype)result});
 }
 
 fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, int environment) {

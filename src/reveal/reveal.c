@@ -221,7 +221,8 @@ static fold_status try_others(struct proof *p, bool *found) {
     return fold_ok();
   }
   for (size_t k = 0; call.in[1] == NULL && k < sizeof others / sizeof *others; k++) {
-    const struct fold_arithmetic how = {others[k].method, p->summer->accumulator, p->summer->result};
+    const struct fold_arithmetic how = {
+        .method = others[k].method, .accumulator = p->summer->accumulator, .result = p->summer->result};
     FOLD_TRY(fold_method_replay(fold_order_find(others[k].order), how, &call));
     *found = first_wrong(p) == p->rows;
     if (!*found) continue;

@@ -26,7 +26,7 @@ static struct fold_order order_of(enum fold_ranks_algorithm algorithm, size_t ra
 fold_status fold_ranks_sum(enum fold_ranks_algorithm algorithm, enum fold_dtype dtype, const void *x, size_t ranks,
                            size_t chunk, uint64_t *sum) {
   const struct fold_order order = order_of(algorithm, ranks, chunk);
-  const struct fold_arithmetic travels_in_dtype = {FOLD_PLAIN, dtype, dtype};
+  const struct fold_arithmetic travels_in_dtype = {FOLD_PLAIN, dtype, dtype, FOLD_FACTORS_KEPT};
   uint64_t out;
   struct fold_call call = {.dtype = dtype,
                            .problem = fold_rows_problem(FOLD_SUM),

@@ -203,6 +203,19 @@ class Others(Case):
             judge(lambda A, B: (A @ B).ravel(), "matmul", "normal/f32/matmul/3x2x5/*").check()
         self.assertIn("its results have shape (6,), and not (3, 2)", str(caught.exception))
 
+    def test_factors_may_be_rounded_where_that_is_said(self):
+        tf32, lost = lambda A, B: rounded(A) @ rounded(B), lambda A, B: rounded(A)[..., :-1] @ rounded(B)[..., :-1, :]
+        self.assert_held(judge(tf32, "matmul", self.MATRICES, factor_dtype="tf32"))
+        self.assert_held(judge(tf32, "ij,jk->ik", self.MATRICES, factor_dtype="bf16"))
+        for wrong, dtype in ((lost, "tf32"), (tf32, None), (lambda A, B: (A.view("u4") & np.uint32(0xFFFF0000)).view("f4") @ B, "tf32")):
+            found = judge(wrong, "matmul", "normal/f32/matmul/7x9x33/*,integers/f32/matmul/*", factor_dtype=dtype)
+            self.assertTrue(self.refuted(found))
+        self.assertIn("factor_dtype='tf32'", judge(lost, "matmul", "integers/f32/matmul/3x59x5/*", factor_dtype="tf32").judgements[0]["asked"]["python"])
+        with self.assertRaisesRegex(ValueError, "its factor_dtype has the unknown word 'fp32'"):
+            judge(tf32, "matmul", self.MATRICES, factor_dtype="fp32")
+        with self.assertRaisesRegex(ValueError, "no problem whose terms are products"):
+            judge(lambda x: x.sum(-1), "sum", SUMS, factor_dtype="tf32")
+
     def test_signatures_say_whether_there_are_batches(self):
         own = lambda A, B: np.einsum("bij,bjk->bik", A, B)
         self.assert_held(judge(own, "bij,bjk->bik", self.MATRICES, same_bits_as=lambda A, B: own(A, B)))
