@@ -8,8 +8,9 @@
  *   root      the segments by a tree over neighbours: for stride 1, 2, 4 ... segment s takes s + stride for every s that is a
  *             multiple of 2 stride; one without terms does not exist, and a partial without a partner moves up unchanged
  *
- * Shards: if k is cut into 2^r equal shards of more than FOLD_SEGMENT / 2 terms, and the length of the segments divides a shard, then each
- * shard has this order's bits by itself, and the shards join by the tree over neighbours to the bits of the whole.
+ * Shards: 2^r equal shards of k, each folded in this order, join by the tree over neighbours to the bits of the whole if there are 2^r
+ * segments or more, k is a multiple of FOLD_SEGMENT_STEP times their number (so that all have one length), and k is at most 2^21: each
+ * shard is then a subtree. Of 4,096, 11,008 or 14,336 terms, 2, 4 or 8 shards are. Shards hand on partials in the accumulator's dtype.
  * Height: at most FOLD_SEGMENT - 1 + log2(segments) up to 2^21 terms.
  * Why this shape: a chain is what a thread does anyway; four segments or more are enough for a few rows to fill a GPU; joining them costs
  * a thread one addition for each 257 to 512 terms.
