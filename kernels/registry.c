@@ -132,6 +132,12 @@
     .problems = 1u << FOLD_MATMUL | 1u << FOLD_MATVEC, .order = "gemm/canonical", .method = FOLD_PLAIN,       \
     .claims = REPLAYED | FOLD_CLAIM(FOLD_STRIDE_INVARIANT), .strides = true, .run = function, .scratch = room \
   }
+#define CUDA_GEMM_EXACT(id, function, room, text)                                                                 \
+  {                                                                                                               \
+    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE,                                          \
+    .problems = 1u << FOLD_MATMUL | 1u << FOLD_MATVEC, .method = FOLD_EXACT,                                      \
+    .claims = ROUNDED_ONCE | FOLD_CLAIM(FOLD_STRIDE_INVARIANT), .strides = true, .run = function, .scratch = room \
+  }
 /* Other people's subjects promise what their documentation says, and that the sum is the sum of some tree. */
 #define CUDA_PEER(id, takes, operations, what, function, room, text)                                               \
   {                                                                                                                \
@@ -432,6 +438,10 @@ static const struct fold_subject table[] = {
     CUDA_GEMM("gemm/canonical", fold_cuda_gemm, fold_cuda_gemm_scratch,
               "products in an order of k alone, by tiles in shared memory"),
     CUDA_GEMM("gemm/canonical@plain", fold_cuda_gemm_plain, NULL, "the same order, by one thread a result"),
+    CUDA_GEMM_EXACT("gemm/exact", fold_cuda_gemm_exact, fold_cuda_gemm_exact_scratch,
+                    "products, each result rounded once; by tensor cores on integers"),
+    CUDA_GEMM_EXACT("gemm/exact@plain", fold_cuda_gemm_exact_plain, NULL,
+                    "products, each result rounded once; by one warp a result"),
 #ifdef FOLD_HAVE_CUBLAS
     CUDA_DOT("cublas/dot", .method = FOLD_PLAIN, .claims = RUN_TO_RUN, .run = fold_cublas_dot, .peer = true,
              .about = "cublasDotEx"),

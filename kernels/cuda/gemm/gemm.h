@@ -18,6 +18,10 @@ fold_scratch fold_cuda_gemm_scratch;
 /* The same bits by one thread a result, which reads its factors from global memory. */
 fold_run fold_cuda_gemm_plain;
 
+/* gemm/exact, of either problem: each result rounded once from the exact value; by tensor cores, and by one warp a result. */
+fold_run fold_cuda_gemm_exact, fold_cuda_gemm_exact_plain;
+fold_scratch fold_cuda_gemm_exact_scratch;
+
 #ifdef __cplusplus
 }
 #endif
