@@ -55,12 +55,13 @@ static inline void *gpu_scratch(const struct fold_subject *subject, const struct
 
 /* One run on the default stream, to its end; `got` receives the results. */
 static inline fold_status gpu_run(const struct fold_subject *subject, struct fold_call call, void *got) {
-  gpu_need(fold_device_set(call.out, 0xa5, call.rows * fold_dtype_size(call.dtype), NULL));
+  const size_t nbytes = fold_results(call.problem, &call.shape) * fold_dtype_size(call.dtype);
+  gpu_need(fold_device_set(call.out, 0xa5, nbytes, NULL));
   call.scratch = gpu_scratch(subject, &call);
   fold_status status = subject->run(subject, &call), finished = fold_device_synchronize();
   gpu_free(call.scratch);
   if (status.code != FOLD_OK) return status;
-  return finished.code != FOLD_OK ? finished : fold_device_get(got, call.out, call.rows * fold_dtype_size(call.dtype));
+  return finished.code != FOLD_OK ? finished : fold_device_get(got, call.out, nbytes);
 }
 
 static inline bool gpu_takes(const struct fold_subject *subject, int dtype, int op) {

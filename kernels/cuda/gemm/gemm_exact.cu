@@ -221,9 +221,9 @@ extern "C" size_t fold_cuda_gemm_exact_scratch(const struct fold_subject *subjec
   (void)subject;
   exact_room room = {NULL, FOLD_SCRATCH_ZEROED};
   const gemm_product p = gemm_product_of(call);
+  if (p.plan.m * p.plan.n * p.plan.batches == 0) return room.used;
   const exact_parts parts = exact_parts_of(p.plan, call->dtype);
-  if (p.plan.m * p.plan.n * p.plan.batches > 0 && !exact_is_for_warps(p.plan, parts))
-    (void)exact_plan_of(p, parts, call, &room);
+  if (!exact_is_for_warps(p.plan, parts)) (void)exact_plan_of(p, parts, call, &room);
   return room.used;
 }
 

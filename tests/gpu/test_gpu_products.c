@@ -1,0 +1,135 @@
+/* test_gpu_products.c: gemm/exact on whole products: a million results a dtype have the bits of the host's exact sums; what it cuts into
+ * panels, groups of batches or launches has the bits of gemm/exact@plain, which cuts nothing.
+ */
+#include <math.h>
+
+#include "fixtures/cuda_generate.h"
+#include "fixtures/fixture.h"
+#include "gpu.h"
+
+/* A product of generated factors, in device memory. */
+struct product {
+  struct fold_call call;
+  size_t results, terms_a, terms_b;
+};
+
+static struct product product_of(enum fold_dtype dtype, const char *generator, struct fold_shape shape) {
+  struct product p = {.call = {.dtype = dtype, .problem = fold_problem_find("matmul"), .shape = shape}};
+  p.results = fold_results(p.call.problem, &shape);
+  p.terms_a = shape.b * shape.m * shape.k, p.terms_b = shape.b * shape.n * shape.k;
+  const struct fold_source a = {fold_generator_find(generator), dtype, 11, shape.k, 0},
+                           b = {fold_generator_find(generator), dtype, 12, shape.n, 0};
+  const size_t size = fold_dtype_size(dtype);
+  void *d_a = gpu_alloc(p.terms_a * size), *d_b = gpu_alloc(p.terms_b * size);
+  gpu_need(fold_cuda_generate(&a, 0, p.terms_a, d_a, NULL));
+  gpu_need(fold_cuda_generate(&b, 0, p.terms_b, d_b, NULL));
+  p.call.in[0] = d_a, p.call.in[1] = d_b;
+  p.call.out = gpu_alloc(p.results * size);
+  return p;
+}
+static void product_free(struct product *p) {
+  gpu_free((void *)p->call.in[0]);
+  gpu_free((void *)p->call.in[1]);
+  gpu_free(p->call.out);
+}
+
+static void *room_for(size_t nbytes) {
+  void *room = malloc(nbytes);
+  cr_assert(room, "no memory");
+  return room;
+}
+
+static void run_product(const char *subject, const struct product *p, void *got) {
+  fold_status status = gpu_run(fold_subject_find(subject, FOLD_CUDA), p->call, got);
+  cr_assert_eq(status.code, FOLD_OK, "%s: %s", subject, status.text);
+}
+
+/* How many results differ, and the first of these. A NaN is the same as any other. */
+static size_t differing(const struct product *p, const void *a, const void *b, size_t *first) {
+  size_t n = 0;
+  for (size_t r = p->results; r-- > 0;) {
+    const uint64_t x = fold_bits_load(p->call.dtype, a, r), y = fold_bits_load(p->call.dtype, b, r);
+    if (x == y || (isnan(fold_bits_to_double(p->call.dtype, x)) && isnan(fold_bits_to_double(p->call.dtype, y))))
+      continue;
+    n++, *first = r;
+  }
+  return n;
+}
+
+/* The same product by the host's exact sums, some rows at a time side by side. */
+static void host_product(const struct product *p, void *want) {
+  const struct fold_subject *exact = fold_subject_find("dot/exact", FOLD_HOST);
+  const size_t size = fold_dtype_size(p->call.dtype), m = p->call.shape.m, n = p->call.shape.n, k = p->call.shape.k;
+  char *a = room_for(p->terms_a * size), *b = room_for(p->terms_b * size);
+  gpu_need(fold_device_get(a, p->call.in[0], p->terms_a * size));
+  gpu_need(fold_device_get(b, p->call.in[1], p->terms_b * size));
+  bool failed = false;
+#pragma omp parallel for schedule(dynamic) reduction(|| : failed)
+  for (size_t row = 0; row < m; row++) {
+    struct fold_call line = p->call;
+    line.shape.m = 1;
+    line.in[0] = a + row * k * size, line.in[1] = b, line.out = (char *)want + row * n * size;
+    failed = failed || exact->run(exact, &line).code != FOLD_OK;
+  }
+  cr_assert(!failed, "the host's exact product failed");
+  free(a);
+  free(b);
+}
+
+static const char *const data[] = {"normal", "mixed_pairs", "integers", "full_range", "nan_places", "zeros_mixed"};
+enum { DATA = sizeof data / sizeof *data };
+
+static size_t compare_with_host(enum fold_dtype dtype, const char *generator, struct fold_shape shape) {
+  struct product p = product_of(dtype, generator, shape);
+  const size_t bytes = p.results * fold_dtype_size(dtype);
+  void *got = room_for(bytes), *want = room_for(bytes);
+  size_t first = 0;
+  host_product(&p, want);
+  run_product("gemm/exact", &p, got);
+  const size_t other = differing(&p, got, want, &first);
+  cr_expect_eq(other, 0, "%s of %s, %zu x %zu x %zu: %zu results differ, the first is %zu: %#llx, not %#llx",
+               fold_dtype_name(dtype), generator, shape.m, shape.n, shape.k, other, first,
+               (unsigned long long)fold_bits_load(dtype, got, first),
+               (unsigned long long)fold_bits_load(dtype, want, first));
+  free(got);
+  free(want);
+  const size_t results = p.results;
+  product_free(&p);
+  return results;
+}
+
+Test(gpu_products, a_million_exact_results_have_the_hosts_bits) {
+  gpu_open();
+  static const struct fold_shape shapes[] = {{1, 401, 389, 67}, {1, 129, 255, 300}};
+  for (int dtype = FOLD_F16; dtype <= FOLD_F64; dtype++) {
+    size_t results = 0;
+    for (int g = 0; g < DATA; g++)
+      for (int s = 0; s < 2; s++) results += compare_with_host((enum fold_dtype)dtype, data[g], shapes[s]);
+    cr_expect_geq(results, 1000000, "only %zu results of %s", results, fold_dtype_name((enum fold_dtype)dtype));
+  }
+}
+
+static void compare_with_warps(enum fold_dtype dtype, const char *generator, struct fold_shape shape, unsigned blocks) {
+  struct product p = product_of(dtype, generator, shape);
+  const size_t bytes = p.results * fold_dtype_size(dtype);
+  void *got = room_for(bytes), *want = room_for(bytes);
+  size_t first = 0;
+  run_product("gemm/exact@plain", &p, want);
+  p.call.launch.blocks = blocks;
+  run_product("gemm/exact", &p, got);
+  const size_t other = differing(&p, got, want, &first);
+  cr_expect_eq(other, 0, "%s of %s, batch %zu, %zu x %zu x %zu, %u blocks: %zu results differ, the first is %zu",
+               fold_dtype_name(dtype), generator, shape.b, shape.m, shape.n, shape.k, blocks, other, first);
+  free(got);
+  free(want);
+  product_free(&p);
+}
+
+Test(gpu_products, exact_results_of_parts_are_those_of_the_whole) {
+  gpu_open();
+  compare_with_warps(FOLD_F32, "normal", (struct fold_shape){1, 17000, 130, 16384}, 0);      /* panels of rows */
+  compare_with_warps(FOLD_F32, "mixed_pairs", (struct fold_shape){1, 100, 17000, 16384}, 0); /* of columns */
+  compare_with_warps(FOLD_F64, "normal", (struct fold_shape){70, 65, 129, 16384}, 0);        /* groups of batches */
+  for (unsigned blocks = 1; blocks <= 64; blocks *= 8)
+    compare_with_warps(FOLD_F32, "normal", (struct fold_shape){3, 300, 270, 130}, blocks);
+}
