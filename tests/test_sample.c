@@ -1,5 +1,6 @@
 /* test_sample.c: which results are judged of a case that is too large for all: what a sample has, and that it is told. */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,4 +167,58 @@ Test(sample, a_result_that_is_not_in_it_is_weighed_by_itself) {
   }
   fold_truths_close(&j.truths);
   free(j.in), free(j.got);
+}
+
+/* A sample of four of 10,000 results of f32. */
+static struct fold_sample few_of(size_t at[4]) { return (struct fold_sample){.n = 4, .at = at}; }
+
+static bool suspects(const struct fold_sample *sample, size_t result) {
+  size_t n = 0;
+  for (size_t i = sample->n; i < fold_sample_judged(sample); i++) n += fold_sample_result(sample, i) == result;
+  cr_expect_leq(n, 1, "result %zu is judged %zu times", result, n);
+  return n == 1;
+}
+
+/* All results are off by a little; some by more. Those of the sample are judged anyway. */
+Test(sample, suspects_are_the_results_furthest_from_the_nearest) {
+  enum { RESULTS = 10000, ALL = FOLD_SUSPECTS };
+  static float got[RESULTS], nearest[RESULTS];
+  size_t at[4] = {0, 77, 5000, 9999};
+  struct fold_sample sample = few_of(at);
+  for (size_t r = 0; r < RESULTS; r++) nearest[r] = 1000, got[r] = 1000 + 0.001f * (float)(r % 7);
+  nearest[4000] = 1e-6f, got[4000] = 2e-6f;      /* far by its part of the nearest alone */
+  nearest[4001] = 1e9f, got[4001] = 1e9f + 1024; /* by the difference alone */
+  got[4002] = NAN, nearest[4003] = got[4003] = NAN, nearest[4004] = INFINITY, got[4004] = -INFINITY;
+  got[4005] = INFINITY, got[77] = 0, got[9998] = 999;
+  fold_sample_suspect(&sample, FOLD_F32, got, nearest, RESULTS);
+  cr_expect(sample.n_suspects > ALL / 2 && sample.n_suspects <= ALL, "%zu", sample.n_suspects);
+  for (size_t r = 4000; r <= 4005; r++)
+    cr_expect_eq(suspects(&sample, r), r != 4003, "result %zu: %g, nearest %g", r, got[r], nearest[r]);
+  cr_expect(suspects(&sample, 9998) && !suspects(&sample, 77));
+}
+
+Test(sample, results_without_an_error_are_no_suspects) {
+  static float got[10000];
+  size_t at[4] = {0, 77, 5000, 9999};
+  struct fold_sample sample = few_of(at);
+  sample.n_suspects = 3;
+  fold_sample_suspect(&sample, FOLD_F32, got, got, 10000);
+  cr_expect_eq(sample.n_suspects, 0);
+  got[3] = 1;
+  static const float zeros[10000];
+  fold_sample_suspect(&sample, FOLD_F32, got, zeros, 10000);
+  cr_expect(sample.n_suspects == 1 && suspects(&sample, 3), "%zu", sample.n_suspects);
+}
+
+/* More wrong results than there are suspects: each kind keeps the worst of its own. */
+Test(sample, of_many_wrong_results_the_worst_are_suspects) {
+  enum { RESULTS = 1000 };
+  static float got[RESULTS], nearest[RESULTS];
+  size_t at[4] = {0, 1, 2, 3};
+  struct fold_sample sample = few_of(at);
+  for (size_t r = 0; r < RESULTS; r++) nearest[r] = (float)(r + 1) * (float)(r + 1), got[r] = nearest[r] + (float)r;
+  fold_sample_suspect(&sample, FOLD_F32, got, nearest, RESULTS);
+  cr_expect_eq(sample.n_suspects, FOLD_SUSPECTS);
+  for (size_t r = RESULTS - FOLD_SUSPECTS / 2; r < RESULTS; r++) cr_expect(suspects(&sample, r), "%zu", r);
+  for (size_t r = 4; r < 4 + FOLD_SUSPECTS / 2; r++) cr_expect(suspects(&sample, r), "%zu", r);
 }

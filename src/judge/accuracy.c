@@ -308,31 +308,35 @@ bool fold_refutes_row(const struct fold_evidence *e, size_t row) {
 static size_t count_judged(const struct fold_evidence *e, struct fold_finding *finding) {
   const struct fold_sample *judged = &e->truths->judged;
   if (judged->at == NULL) return finding->rows;
-  return finding->sampled = judged->n;
+  return finding->sampled = fold_sample_judged(judged);
 }
 
 /* Says of a finding that held which results it does not cover. */
-static void tell_unjudged(struct fold_finding *finding, fold_status none) {
+static void tell_unjudged(struct fold_finding *finding, fold_status none, size_t suspects) {
   const size_t n = finding->sampled ? finding->sampled : finding->rows, room = sizeof finding->reason;
   char some[32], all[32];
   int used = 0;
   if (finding->sampled)
     used = snprintf(finding->reason, room, "%s of %s results judged", fold_text_grouped((double)n, some),
                     fold_text_grouped((double)finding->rows, all));
+  if (suspects)
+    used += snprintf(finding->reason + used, room - (size_t)used,
+                     "; of all, the %zu furthest from gemm/exact's among them", suspects);
   if (finding->unjudged > 0)
     snprintf(finding->reason + used, room - (size_t)used, "%s%zu of %zu rows have %.120s", used ? "; " : "",
              finding->unjudged, n, none.text);
 }
 
 /* Closes the finding when no row is refuted. If any row failed, there is no verdict. */
-static void close_rows(struct fold_finding *finding, fold_status none, fold_status failure) {
+static void close_rows(const struct fold_evidence *e, struct fold_finding *finding, fold_status none,
+                       fold_status failure) {
   if (failure.code != FOLD_OK) {
     fold_find_failed(finding, failure);
   } else if (finding->comparisons == 0 && finding->unjudged > 0) {
     fold_find_failed(finding, none);
   } else {
     fold_find_held(finding);
-    if (finding->verdict == FOLD_HELD) tell_unjudged(finding, none);
+    if (finding->verdict == FOLD_HELD) tell_unjudged(finding, none, e->truths->judged.n_suspects);
   }
 }
 
@@ -350,7 +354,7 @@ static void judge_rows(const struct fold_evidence *e, struct fold_weighing *w, f
     if (status.code != FOLD_OK && status.code != FOLD_UNSUPPORTED) failure = status;
   }
   if (right)
-    close_rows(finding, none, failure);
+    close_rows(e, finding, none, failure);
   else
     fold_find_missing(e, w, finding);
 }
@@ -451,7 +455,7 @@ void fold_judge_ulps(const struct fold_evidence *e, struct fold_finding *finding
     finding->unjudged += !finite;
     if (finite && !judge_ulps(e, finding, row, truth)) return;
   }
-  close_rows(finding, none, fold_ok());
+  close_rows(e, finding, none, fold_ok());
 }
 
 static void judge_integers(const struct fold_evidence *e, struct fold_finding *finding) {
@@ -487,7 +491,7 @@ static void judge_rounding(const struct fold_evidence *e, struct fold_finding *f
     find_missing(e, finding);
     return;
   }
-  close_rows(finding, fold_ok(), fold_ok());
+  close_rows(e, finding, fold_ok(), fold_ok());
 }
 
 void fold_judge_faithful(const struct fold_evidence *e, struct fold_finding *finding) {

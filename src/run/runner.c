@@ -23,6 +23,7 @@ struct opened {
   uint64_t input_hash;
   struct fold_truths truths;
   void *got, *second, *other;
+  void *nearest; /* of a large product on a GPU, each result rounded once; else NULL */
 };
 
 static fold_status fill(struct opened *opened, enum fold_engine engine) {
@@ -78,6 +79,7 @@ static void close_case(struct opened *opened) {
   free(opened->got);
   free(opened->second);
   free(opened->other);
+  free(opened->nearest);
 }
 
 bool fold_takes_case(const struct fold_subject *subject, const struct fold_case *c) {
@@ -105,6 +107,38 @@ static fold_status base_run(struct opened *opened, const struct fold_subject *su
   struct fold_request request = {.shape = c->shape, .poison = FOLD_BASE_POISON};
   if (fold_case_is_laid(c)) return base_run_laid(opened, subject, traces);
   return fold_rig_run(&opened->rig[subject->engine], subject, &request, opened->got, traces);
+}
+
+/* On a GPU every result of a large product is held against the correctly rounded one of this subject. The results furthest from it are
+ * judged, by the host's exact sums, besides the sample. */
+static const struct fold_subject *nearest_of(const struct opened *opened, const struct fold_subject *subject) {
+  const struct fold_subject *exact = fold_subject_find("gemm/exact", FOLD_CUDA);
+  const enum fold_dtype dtype = opened->c->dtype;
+  const bool large = opened->truths.c && opened->truths.judged.at;
+  if (!large || !exact || subject == exact || subject->engine != FOLD_CUDA || !fold_takes_case(exact, opened->c))
+    return NULL;
+  return fold_subject_result(subject, dtype) == dtype ? exact : NULL;
+}
+
+/* Before the first subject's run, which may change the input. Without memory there are no suspects. */
+static void know_nearest(struct opened *opened, const struct fold_subject *subject) {
+  const struct fold_subject *exact = nearest_of(opened, subject);
+  const struct fold_request request = {.shape = opened->c->shape};
+  struct fold_traces traces = {0};
+  if (!exact || opened->nearest || opened->ready[FOLD_CUDA].code != FOLD_OK) return;
+  opened->nearest = malloc(fold_case_results(opened->c) * 8 + 8);
+  if (opened->nearest &&
+      fold_rig_run(&opened->rig[FOLD_CUDA], exact, &request, opened->nearest, &traces).code == FOLD_OK)
+    return;
+  free(opened->nearest);
+  opened->nearest = NULL;
+}
+
+static void suspect(struct opened *opened, const struct fold_subject *subject) {
+  opened->truths.judged.n_suspects = 0;
+  if (opened->nearest && nearest_of(opened, subject))
+    fold_sample_suspect(&opened->truths.judged, opened->c->dtype, opened->got, opened->nearest,
+                        fold_case_results(opened->c));
 }
 
 /* If a subject changed its input, makes it again, since the judges and the next subject need it. An engine that fails
@@ -315,8 +349,10 @@ static fold_status judge_subject(const struct fold_round *round, struct opened *
                              .other = opened->other};
   if (opened->truths.c && trial.asked & fold_claims_by_order())
     FOLD_TRY(fold_truths_telling(&opened->truths, subject, &trial.telling));
+  know_nearest(opened, subject);
   fold_status base = base_run(opened, subject, &trial.traces);
   if (base.code != FOLD_OK) return fail_base(round, opened, base);
+  suspect(opened, subject);
   trial.input_hash_after = opened->input_hash;
   fold_status status = judge_trial(round, opened, &trial);
   fold_log_close(&trial.log);
