@@ -42,6 +42,13 @@ static fold_status count_verdict(void *context, const struct fold_judgement *j) 
   return fold_ok();
 }
 
+/* A host replays so many terms in some seconds. The order of more is judged at the smaller shapes of a bench. */
+static const double REPLAYED = 0x1p33;
+
+static bool is_replayed(const struct fold_bench_shape *shape) {
+  return (double)fold_results(shape->problem, &shape->shape) * (double)shape->shape.k <= REPLAYED;
+}
+
 /* The claims about results, judged on an input of the same recipe as slot 0's: the same bits where k is the last axis
  * of each input. */
 static fold_status judge_first(const struct fold_registry *registry, const struct fold_bench_options *options,
@@ -54,7 +61,9 @@ static fold_status judge_first(const struct fold_registry *registry, const struc
   struct fold_cases cases = {&c, 1, 1};
   struct fold_selection selection = {.subjects = options->subjects,
                                      .engine = (int)options->engine,
-                                     .claims = "writes_output,bounded,compensated,replays,correctly_rounded"};
+                                     .claims = is_replayed(shape)
+                                                   ? "writes_output,bounded,compensated,replays,correctly_rounded"
+                                                   : "writes_output,bounded,compensated,correctly_rounded"};
   struct verdicts verdicts = {timing, n};
   struct fold_sink sink = {.judgement = count_verdict, .context = &verdicts};
   return fold_verify(registry, &selection, &cases, NULL, &sink, stop);
