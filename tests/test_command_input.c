@@ -52,7 +52,7 @@ Test(command_input, unknown_words_are_refused) {
       {"$F oracle", ".npy", 3},
       {"$F oracle x.npy --problem mean", "mean", 3},
       {"$F bench --engine host --problem scan -s scan/exact --n 9", "scan is not timed", 3},
-      {"$F bench --engine host --problem matmul --n 9", "matmul is not timed", 3},
+      {"$F bench --engine host --problem matmul --n 9", "--problem matmul is timed by --what products", 3},
       {"$F order nosuch", "nosuch", 1},
       {"$F verify --engine tpu", "tpu", 3},
       {"$F verify --set huge", "huge", 3},
