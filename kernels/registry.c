@@ -154,6 +154,10 @@
     .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = types, .problems = 1u << FOLD_##problem, \
     .method = FOLD_PLAIN, .claims = RUN_TO_RUN, .run = function, .peer = true, ##__VA_ARGS__           \
   }
+/* Factors of f32 may be rounded for the tensor cores. */
+#define CUDA_BLAS_FAST(id, to, text)                                                                                \
+  CUDA_BLAS(id, 1u << FOLD_F32, MATMUL, fold_cublas_gemm, "cublasGemmStridedBatchedEx with " text, .strides = true, \
+            .factor = FOLD_FACTORS_##to)
 #define CUDA_BLAS_LT(id, mib, text)                                                     \
   CUDA_BLAS(id, ANY_DTYPE, MATMUL, fold_cublas_lt, text, .strides = true, .width = mib, \
             .scratch = fold_cublas_lt_scratch)
@@ -458,6 +462,12 @@ static const struct fold_subject table[] = {
     CUDA_BLAS("cublas/gemm_16_8", ANY_DTYPE, MATMUL, fold_cublas_gemm,
               "cublasGemmStridedBatchedEx with a workspace of 8 x 16 KiB, as CUBLAS_WORKSPACE_CONFIG=:16:8 gives",
               .strides = true, .accumulator = FOLD_OF_TERMS, .scratch = fold_cublas_gemm_scratch),
+    CUDA_BLAS("cublas/gemm_ex", ANY_DTYPE, MATMUL, fold_cublas_gemm_ex,
+              "cublasGemmEx as it comes, which frameworks call for two matrices", .strides = true,
+              .accumulator = FOLD_OF_TERMS),
+    CUDA_BLAS_FAST("cublas/gemm_tf32", TF32, "CUBLAS_COMPUTE_32F_FAST_TF32"),
+    CUDA_BLAS_FAST("cublas/gemm_fast_bf16", BF16, "CUBLAS_COMPUTE_32F_FAST_16BF"),
+    CUDA_BLAS_FAST("cublas/gemm_fast_f16", F16, "CUBLAS_COMPUTE_32F_FAST_16F"),
     CUDA_BLAS_LT("cublas/lt_gemm", 32, "cublasLtMatmul with a workspace of 32 MiB"),
     CUDA_BLAS_LT("cublas/lt_gemm_1mib", 1, "cublasLtMatmul with a workspace of 1 MiB"),
     CUDA_BLAS_LT("cublas/lt_gemm_0", 0, "cublasLtMatmul without a workspace"),

@@ -40,6 +40,9 @@ static struct {
                          const void *, cudaDataType, int, long long, const void *, cudaDataType, int, long long,
                          const void *, void *, cudaDataType, int, long long, int, cublasComputeType_t,
                          cublasGemmAlgo_t);
+  cublasStatus_t (*gemm_ex)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void *,
+                            const void *, cudaDataType, int, const void *, cudaDataType, int, const void *, void *,
+                            cudaDataType, int, cublasComputeType_t, cublasGemmAlgo_t);
 } library = {.once = PTHREAD_ONCE_INIT};
 
 static fold_status find_calls(void *handle) {
@@ -57,7 +60,8 @@ static fold_status find_calls(void *handle) {
                {"cublasDasum_v2", &library.dasum},
                {"cublasSgemv_v2", &library.sgemv},
                {"cublasDgemv_v2", &library.dgemv},
-               {"cublasGemmStridedBatchedEx", &library.gemm}};
+               {"cublasGemmStridedBatchedEx", &library.gemm},
+               {"cublasGemmEx", &library.gemm_ex}};
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     FOLD_TRY(fold_shared_library_find(&where, handle, calls[i].name, calls[i].pointer));
   return fold_ok();
@@ -162,31 +166,65 @@ static fold_status choose_workspace(const struct fold_subject *subject, const st
       "cublasSetWorkspace");
 }
 
-fold_status fold_cublas_gemm(const struct fold_subject *subject, const struct fold_call *call) {
-  const cudaDataType type = fold_cublas_type(call->dtype),
-                     result = fold_cublas_type(fold_subject_result(subject, call->dtype));
-  const bool wide = type == CUDA_R_64F;
-  const float one = 1, zero = 0;
-  const double one_wide = 1, zero_wide = 0;
-  const int m = (int)call->shape.m, n = (int)call->shape.n, k = (int)call->shape.k;
+/* A product as cuBLAS takes it. Its matrices have their columns side by side: it sees ours transposed, and multiplies the second by the first. */
+struct gemm {
   struct fold_blas_matrix x, y;
-  ptrdiff_t x_stride[FOLD_AXES], y_stride[FOLD_AXES];
+  ptrdiff_t x_apart, y_apart; /* from batch to batch */
+  cublasOperation_t of_x, of_y;
+  cudaDataType type, result;
+  const void *one, *zero;
+};
+
+static fold_status describe(const struct fold_subject *subject, const struct fold_call *call, struct gemm *g) {
+  static const float one = 1, zero = 0;
+  static const double one_wide = 1, zero_wide = 0;
+  const bool wide = call->dtype == FOLD_F64;
+  ptrdiff_t stride[FOLD_AXES];
+  FOLD_TRY(fold_blas_matrix_of(subject, call, 0, FOLD_M, FOLD_K, &g->x));
+  FOLD_TRY(fold_blas_matrix_of(subject, call, 1, FOLD_K, FOLD_N, &g->y));
+  fold_call_strides(call, 0, stride);
+  g->x_apart = stride[FOLD_B];
+  fold_call_strides(call, 1, stride);
+  g->y_apart = stride[FOLD_B];
+  g->of_x = g->x.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  g->of_y = g->y.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  g->type = fold_cublas_type(call->dtype);
+  g->result = fold_cublas_type(fold_subject_result(subject, call->dtype));
+  g->one = wide ? (const void *)&one_wide : &one;
+  g->zero = wide ? (const void *)&zero_wide : &zero;
+  return fold_ok();
+}
+
+static fold_status set_mode(const struct fold_subject *subject) {
+  const cublasMath_t mode = subject->width ? CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION : CUBLAS_DEFAULT_MATH;
+  return fold_cublas_check(library.set_math_mode(library.handle, mode), "cublasSetMathMode");
+}
+
+fold_status fold_cublas_gemm(const struct fold_subject *subject, const struct fold_call *call) {
+  const int m = (int)call->shape.m, n = (int)call->shape.n, k = (int)call->shape.k;
+  struct gemm g;
   FOLD_TRY(ready(subject, call, CUBLAS_POINTER_MODE_HOST));
-  FOLD_TRY(fold_blas_matrix_of(subject, call, 0, FOLD_M, FOLD_K, &x));
-  FOLD_TRY(fold_blas_matrix_of(subject, call, 1, FOLD_K, FOLD_N, &y));
-  fold_call_strides(call, 0, x_stride);
-  fold_call_strides(call, 1, y_stride);
+  FOLD_TRY(describe(subject, call, &g));
   if (fold_results(call->problem, &call->shape) == 0) return fold_ok();
   FOLD_TRY(choose_workspace(subject, call));
-  FOLD_TRY(fold_cublas_check(
-      library.set_math_mode(library.handle,
-                            subject->width ? CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION : CUBLAS_DEFAULT_MATH),
-      "cublasSetMathMode"));
+  FOLD_TRY(set_mode(subject));
   return fold_cublas_check(
-      library.gemm(library.handle, y.transposed ? CUBLAS_OP_T : CUBLAS_OP_N, x.transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
-                   n, m, k, wide ? (const void *)&one_wide : &one, call->in[1], type, y.leading, y_stride[FOLD_B],
-                   call->in[0], type, x.leading, x_stride[FOLD_B], wide ? (const void *)&zero_wide : &zero, call->out,
-                   result, n, (long long)m * n, (int)call->shape.b, wide ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
-                   CUBLAS_GEMM_DEFAULT),
+      library.gemm(library.handle, g.of_y, g.of_x, n, m, k, g.one, call->in[1], g.type, g.y.leading, g.y_apart,
+                   call->in[0], g.type, g.x.leading, g.x_apart, g.zero, call->out, g.result, n, (long long)m * n,
+                   (int)call->shape.b, fold_cublas_compute(subject, call->dtype), CUBLAS_GEMM_DEFAULT),
       "cublasGemmStridedBatchedEx");
+}
+
+fold_status fold_cublas_gemm_ex(const struct fold_subject *subject, const struct fold_call *call) {
+  const int m = (int)call->shape.m, n = (int)call->shape.n, k = (int)call->shape.k;
+  struct gemm g;
+  FOLD_TRY(ready(subject, call, CUBLAS_POINTER_MODE_HOST));
+  FOLD_TRY(describe(subject, call, &g));
+  if (fold_results(call->problem, &call->shape) == 0) return fold_ok();
+  if (call->shape.b > 1) return fold_error(FOLD_UNSUPPORTED, "%s: cublasGemmEx has no batches", subject->name);
+  FOLD_TRY(set_mode(subject));
+  return fold_cublas_check(library.gemm_ex(library.handle, g.of_y, g.of_x, n, m, k, g.one, call->in[1], g.type,
+                                           g.y.leading, call->in[0], g.type, g.x.leading, g.zero, call->out, g.result,
+                                           n, fold_cublas_compute(subject, call->dtype), CUBLAS_GEMM_DEFAULT),
+                           "cublasGemmEx");
 }

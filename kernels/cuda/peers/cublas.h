@@ -23,6 +23,8 @@ fold_run fold_cublas_gemm;
 /* With this, the handle's workspace is 8 buffers of 16 KiB, as many as CUBLAS_WORKSPACE_CONFIG=:16:8 gives it, which NVIDIA documents for the
  * same bits where several streams share a handle; else it is cuBLAS's own pool. */
 fold_scratch fold_cublas_gemm_scratch;
+/* The same by cublasGemmEx, which has no batches: frameworks call it for two matrices. */
+fold_run fold_cublas_gemm_ex;
 /* cublasLtMatmul by the first algorithm that its heuristic offers for a workspace of subject->width MiB; parts of
  * a sum are added in f32 or f64. */
 fold_run fold_cublas_lt;
