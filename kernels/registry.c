@@ -161,6 +161,10 @@
 #define CUDA_BLAS_LT(id, mib, text)                                                     \
   CUDA_BLAS(id, ANY_DTYPE, MATMUL, fold_cublas_lt, text, .strides = true, .width = mib, \
             .scratch = fold_cublas_lt_scratch)
+#define CUDA_BLAS_LT_NTH(n)                                                                                         \
+  CUDA_BLAS("cublas/lt_algorithm_" #n, ANY_DTYPE, MATMUL, fold_cublas_lt_algorithm,                                 \
+            "cublasLtMatmul by algorithm " #n " of those that its heuristic offers", .strides = true, .width = (n), \
+            .scratch = fold_cublas_lt_scratch_most)
 
 /* Collectives. A collective is launched on its world, so that it has no launch_invariant; for vectors, batch_invariant
  * is message_invariant. */
@@ -471,6 +475,19 @@ static const struct fold_subject table[] = {
     CUDA_BLAS_LT("cublas/lt_gemm", 32, "cublasLtMatmul with a workspace of 32 MiB"),
     CUDA_BLAS_LT("cublas/lt_gemm_1mib", 1, "cublasLtMatmul with a workspace of 1 MiB"),
     CUDA_BLAS_LT("cublas/lt_gemm_0", 0, "cublasLtMatmul without a workspace"),
+    CUDA_BLAS("cublas/lt_gemm_tf32", 1u << FOLD_F32, MATMUL, fold_cublas_lt,
+              "cublasLtMatmul with CUBLAS_COMPUTE_32F_FAST_TF32", .strides = true, .width = 32,
+              .factor = FOLD_FACTORS_TF32, .scratch = fold_cublas_lt_scratch),
+    CUDA_BLAS("cublas/lt_bias", ANY_DTYPE, MATMUL, fold_cublas_lt_bias,
+              "cublasLtMatmul with a bias, where the first matrix ends with a column of ones", .strides = true,
+              .scratch = fold_cublas_lt_scratch_most),
+    CUDA_BLAS_LT_NTH(2),
+    CUDA_BLAS_LT_NTH(3),
+    CUDA_BLAS_LT_NTH(4),
+    CUDA_BLAS_LT_NTH(5),
+    CUDA_BLAS_LT_NTH(6),
+    CUDA_BLAS_LT_NTH(7),
+    CUDA_BLAS_LT_NTH(8),
 #endif
     CUDA_PEER("thrust/reduce", ANY_DTYPE, ANY_OP, WELL_BEHAVED, fold_peer_thrust, NULL, "thrust::reduce"),
     CUDA_PEER("cub/reduce", ANY_DTYPE, ANY_OP, RUN_TO_RUN, fold_peer_cub, fold_peer_cub_scratch,

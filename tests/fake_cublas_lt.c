@@ -117,7 +117,8 @@ static void check_call(const cublasLtMatmulAlgo_t *algorithm, const void *a, con
   }
   fake_check(nbytes == algorithm->data[1] && (nbytes > 0) == (workspace != NULL), "the workspace");
   fake_check((uintptr_t)workspace % 256 == 0, "the workspace's alignment");
-  if (nbytes) memset((void *)(uintptr_t)workspace, 0xa5, nbytes);
+  if (nbytes)
+    memset((void *)(uintptr_t)workspace, 0xa5, 4096), ((unsigned char *)(uintptr_t)workspace)[nbytes - 1] = 0xa5;
 }
 
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, const void *one, const void *a,

@@ -29,6 +29,13 @@ fold_run fold_cublas_gemm_ex;
  * a sum are added in f32 or f64. */
 fold_run fold_cublas_lt;
 fold_scratch fold_cublas_lt_scratch;
+/* The same with 32 MiB, by the algorithm number subject->width of those that it offers. A shape with fewer is FOLD_UNSUPPORTED. */
+enum { FOLD_CUBLAS_LT_ALGORITHMS = 8 };
+fold_run fold_cublas_lt_algorithm;
+/* The same by the first, with a bias: FOLD_UNSUPPORTED unless the last column of the first matrix is of ones, for then the last row of the
+ * second one is a bias. */
+fold_run fold_cublas_lt_bias;
+fold_scratch fold_cublas_lt_scratch_most;
 
 /* "cuBLAS 13.1.0" */
 void fold_cublas_version(char text[64]);
