@@ -21,6 +21,16 @@ static __device__ __forceinline__ void fold_copy_16(void *to, uint64_t from) {
 #endif
 }
 
+/* The same of `bytes` bytes, up to 16; the rest becomes zero. Below sm_80 this is a plain copy. */
+static __device__ __forceinline__ void fold_copy_part_of_16(void *to, const void *from, unsigned bytes) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(fold_shared_address(to)), "l"(from), "r"(bytes)
+               : "memory");
+#else
+  for (unsigned i = 0; i < 16; i++) ((unsigned char *)to)[i] = i < bytes ? ((const unsigned char *)from)[i] : 0;
+#endif
+}
+
 static __device__ __forceinline__ void fold_copy_commit() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");

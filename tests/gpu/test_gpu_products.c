@@ -100,7 +100,8 @@ static size_t compare_with_host(enum fold_dtype dtype, const char *generator, st
 
 Test(gpu_products, a_million_exact_results_have_the_hosts_bits) {
   gpu_open();
-  static const struct fold_shape shapes[] = {{1, 401, 389, 67}, {1, 129, 255, 300}};
+  static const struct fold_shape shapes[] = {{.b = 1, .m = 401, .n = 389, .k = 67},
+                                             {.b = 1, .m = 129, .n = 255, .k = 300}};
   for (int dtype = FOLD_F16; dtype <= FOLD_F64; dtype++) {
     size_t results = 0;
     for (int g = 0; g < DATA; g++)
@@ -127,9 +128,12 @@ static void compare_with_warps(enum fold_dtype dtype, const char *generator, str
 
 Test(gpu_products, exact_results_of_parts_are_those_of_the_whole) {
   gpu_open();
-  compare_with_warps(FOLD_F32, "normal", (struct fold_shape){1, 17000, 130, 16384}, 0);      /* panels of rows */
-  compare_with_warps(FOLD_F32, "mixed_pairs", (struct fold_shape){1, 100, 17000, 16384}, 0); /* of columns */
-  compare_with_warps(FOLD_F64, "normal", (struct fold_shape){70, 65, 129, 16384}, 0);        /* groups of batches */
+  compare_with_warps(FOLD_F32, "normal", (struct fold_shape){.b = 1, .m = 17000, .n = 130, .k = 16384},
+                     0); /* panels of rows */
+  compare_with_warps(FOLD_F32, "mixed_pairs", (struct fold_shape){.b = 1, .m = 100, .n = 17000, .k = 16384},
+                     0); /* of columns */
+  compare_with_warps(FOLD_F64, "normal", (struct fold_shape){.b = 70, .m = 65, .n = 129, .k = 16384},
+                     0); /* groups of batches */
   for (unsigned blocks = 1; blocks <= 64; blocks *= 8)
-    compare_with_warps(FOLD_F32, "normal", (struct fold_shape){3, 300, 270, 130}, blocks);
+    compare_with_warps(FOLD_F32, "normal", (struct fold_shape){.b = 3, .m = 300, .n = 270, .k = 130}, blocks);
 }

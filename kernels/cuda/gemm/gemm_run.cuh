@@ -7,6 +7,7 @@
 #define FOLD_GEMM_RUN_CUH
 
 #include "kernels/cuda/gemm/gemm_plan.cuh"
+#include "kernels/cuda/gemm/gemm_vector.cuh"
 
 /* The tiles of a dtype: for 1, up to 8 and up to 16 rows, and three for more. */
 template <int D>
@@ -110,10 +111,67 @@ static size_t gemm_waiting(const gemm_plan &plan, unsigned blocks) {
   return (size_t)blocks * plan.levels * T::BM * T::BN * sizeof(W);
 }
 
+/* Whether the kernels of one vector take the product, and how its columns lie; completes the plan for them. */
+static inline bool gemm_vector_plan(gemm_product *p, size_t size, const gemm_device &device, vector_lie *lie) {
+  gemm_plan *const plan = &p->plan;
+  const size_t places = (uintptr_t)p->b | gemm_distance(plan->b_n) * size | gemm_distance(plan->b_b) * size;
+  if (plan->m != 1) return false;
+  if (plan->b_k == 1 && (plan->n == 1 || plan->b_lie == GEMM_ALONG_K) && places % 16 == 0)
+    *lie = VECTOR_ALONG;
+  else if (plan->b_n == 1 && size == 2 && plan->b_lie == GEMM_VECTORS && plan->n % 2 == 0)
+    *lie = VECTOR_PAIRS;
+  else if (plan->b_n == 1)
+    *lie = VECTOR_ACROSS;
+  else
+    return false;
+  plan->tiles_n = gemm_ceiling(plan->n, *lie == VECTOR_PAIRS ? 64 : 32);
+  const size_t tiles = plan->tiles_n * plan->batches;
+  for (plan->group = VECTOR_GROUP; plan->group > VECTOR_WARPS; plan->group /= 2)
+    if (tiles * gemm_ceiling(plan->segments, plan->group) >= 2 * (size_t)device.multiprocessors) break;
+  if (tiles > FREE_COUNTERS) plan->group = VECTOR_GROUP;
+  plan->groups = (unsigned)gemm_ceiling(plan->segments, plan->group);
+  plan->items = tiles * plan->groups;
+  return plan->groups == 1 || tiles <= FREE_COUNTERS;
+}
+
+template <int D, int LIE>
+static fold_status gemm_vector_launch(const gemm_product &p, const char *name, const struct fold_call *call) {
+  typedef typename fold_element<D>::stored S;
+  typedef typename fold_element<D>::wide W;
+  const auto kernel = vector_kernel<D, LIE>;
+  const size_t shared = LIE == VECTOR_ALONG ? VECTOR_SHARED : 0, most = 1 << 20;
+  const size_t blocks = call->launch.blocks ? call->launch.blocks : p.plan.items < most ? p.plan.items : most;
+  FOLD_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+  kernel<<<(unsigned)blocks, VECTOR_THREADS, shared, (cudaStream_t)call->stream>>>(
+      p.plan, (const S *)p.a, (const S *)p.b, (S *)call->out, (unsigned *)call->scratch,
+      (W *)((char *)call->scratch + FOLD_SCRATCH_ZEROED));
+  return fold_cuda_launched(name);
+}
+
+template <int D>
+static fold_status gemm_vector_run(const gemm_product &p, vector_lie lie, const char *name,
+                                   const struct fold_call *call) {
+  if (call->launch.block && call->launch.block != VECTOR_THREADS)
+    return fold_error(FOLD_UNSUPPORTED, "%s: blocks of %d threads only", name, (int)VECTOR_THREADS);
+  switch (lie) {
+    case VECTOR_ACROSS: return gemm_vector_launch<D, VECTOR_ACROSS>(p, name, call);
+    case VECTOR_PAIRS:
+      return gemm_vector_launch < D,
+             sizeof(typename fold_element<D>::stored) == 2 ? VECTOR_PAIRS : VECTOR_ACROSS > (p, name, call);
+    default: return gemm_vector_launch<D, VECTOR_ALONG>(p, name, call);
+  }
+}
+
 template <int D>
 static fold_status gemm_scratch(gemm_product *p, const struct fold_call *call, size_t *bytes) {
   gemm_device device;
+  vector_lie lie;
   FOLD_TRY(gemm_device_of(&device));
+  if (gemm_vector_plan(p, fold_dtype_size(call->dtype), device, &lie)) {
+    if (p->plan.groups > 1)
+      *bytes += p->plan.items * (lie == VECTOR_PAIRS ? 64 : 32) * sizeof(typename fold_element<D>::wide);
+    return fold_ok();
+  }
   return gemm_with_tile<D>(p->plan, device, [&](auto tile) {
     typedef decltype(tile) T;
     typedef typename fold_element<D>::wide W;
@@ -127,7 +185,9 @@ static fold_status gemm_scratch(gemm_product *p, const struct fold_call *call, s
 template <int D>
 static fold_status gemm_run(gemm_product *p, const char *name, const struct fold_call *call) {
   gemm_device device;
+  vector_lie lie;
   FOLD_TRY(gemm_device_of(&device));
+  if (gemm_vector_plan(p, fold_dtype_size(call->dtype), device, &lie)) return gemm_vector_run<D>(*p, lie, name, call);
   return gemm_with_tile<D>(p->plan, device, [&](auto tile) {
     typedef decltype(tile) T;
     typedef typename fold_element<D>::stored S;
