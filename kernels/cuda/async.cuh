@@ -31,6 +31,20 @@ static __device__ __forceinline__ void fold_copy_part_of_16(void *to, const void
 #endif
 }
 
+/* The same of an element of 4 or 8 bytes, or none of it; of 2 bytes this is a plain copy. */
+template <int SIZE>
+static __device__ __forceinline__ void fold_copy_element(void *to, const void *from, unsigned bytes) {
+#if __CUDA_ARCH__ >= 800
+  if constexpr (SIZE >= 4) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(fold_shared_address(to)), "l"(from), "n"(SIZE),
+                 "r"(bytes)
+                 : "memory");
+    return;
+  }
+#endif
+  for (unsigned i = 0; i < SIZE; i++) ((unsigned char *)to)[i] = i < bytes ? ((const unsigned char *)from)[i] : 0;
+}
+
 static __device__ __forceinline__ void fold_copy_commit() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");

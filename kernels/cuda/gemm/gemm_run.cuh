@@ -111,6 +111,10 @@ static size_t gemm_waiting(const gemm_plan &plan, unsigned blocks) {
   return (size_t)blocks * plan.levels * T::BM * T::BN * sizeof(W);
 }
 
+static inline size_t gemm_vector_columns(vector_lie lie, size_t size) {
+  return lie == VECTOR_ACROSS && size == 2 ? 64 : 32;
+}
+
 /* Whether the kernels of one vector take the product, and how its columns lie; completes the plan for them. */
 static inline bool gemm_vector_plan(gemm_product *p, size_t size, const gemm_device &device, vector_lie *lie) {
   gemm_plan *const plan = &p->plan;
@@ -118,13 +122,11 @@ static inline bool gemm_vector_plan(gemm_product *p, size_t size, const gemm_dev
   if (plan->m != 1) return false;
   if (plan->b_k == 1 && (plan->n == 1 || plan->b_lie == GEMM_ALONG_K) && places % 16 == 0)
     *lie = VECTOR_ALONG;
-  else if (plan->b_n == 1 && size == 2 && plan->b_lie == GEMM_VECTORS && plan->n % 2 == 0)
-    *lie = VECTOR_PAIRS;
-  else if (plan->b_n == 1)
-    *lie = VECTOR_ACROSS;
+  else if (plan->b_n != 1 || (size == 2 && plan->b_lie != GEMM_VECTORS))
+    return false; /* a copy of 2 bytes waits for memory */
   else
-    return false;
-  plan->tiles_n = gemm_ceiling(plan->n, *lie == VECTOR_PAIRS ? 64 : 32);
+    *lie = plan->b_lie == GEMM_VECTORS ? VECTOR_ACROSS : VECTOR_ANYWHERE;
+  plan->tiles_n = gemm_ceiling(plan->n, gemm_vector_columns(*lie, size));
   const size_t tiles = plan->tiles_n * plan->batches;
   for (plan->group = VECTOR_GROUP; plan->group > VECTOR_WARPS; plan->group /= 2)
     if (tiles * gemm_ceiling(plan->segments, plan->group) >= 2 * (size_t)device.multiprocessors) break;
@@ -134,15 +136,22 @@ static inline bool gemm_vector_plan(gemm_product *p, size_t size, const gemm_dev
   return plan->groups == 1 || tiles <= FREE_COUNTERS;
 }
 
+static inline unsigned gemm_vector_threads(const gemm_plan &plan) {
+  unsigned warps = 1;
+  while (warps < VECTOR_WARPS && warps < plan.segments) warps *= 2;
+  return 32 * warps;
+}
+
 template <int D, int LIE>
 static fold_status gemm_vector_launch(const gemm_product &p, const char *name, const struct fold_call *call) {
   typedef typename fold_element<D>::stored S;
   typedef typename fold_element<D>::wide W;
   const auto kernel = vector_kernel<D, LIE>;
-  const size_t shared = LIE == VECTOR_ALONG ? VECTOR_SHARED : 0, most = 1 << 20;
+  const unsigned threads = gemm_vector_threads(p.plan);
+  const size_t shared = threads / 32 * vector_tile<D, LIE>::OF_WARP, most = 1 << 20;
   const size_t blocks = call->launch.blocks ? call->launch.blocks : p.plan.items < most ? p.plan.items : most;
   FOLD_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
-  kernel<<<(unsigned)blocks, VECTOR_THREADS, shared, (cudaStream_t)call->stream>>>(
+  kernel<<<(unsigned)blocks, threads, shared, (cudaStream_t)call->stream>>>(
       p.plan, (const S *)p.a, (const S *)p.b, (S *)call->out, (unsigned *)call->scratch,
       (W *)((char *)call->scratch + FOLD_SCRATCH_ZEROED));
   return fold_cuda_launched(name);
@@ -151,14 +160,13 @@ static fold_status gemm_vector_launch(const gemm_product &p, const char *name, c
 template <int D>
 static fold_status gemm_vector_run(const gemm_product &p, vector_lie lie, const char *name,
                                    const struct fold_call *call) {
-  if (call->launch.block && call->launch.block != VECTOR_THREADS)
-    return fold_error(FOLD_UNSUPPORTED, "%s: blocks of %d threads only", name, (int)VECTOR_THREADS);
+  const unsigned threads = gemm_vector_threads(p.plan);
+  if (call->launch.block && call->launch.block != threads)
+    return fold_error(FOLD_UNSUPPORTED, "%s: blocks of %u threads only", name, threads);
   switch (lie) {
+    case VECTOR_ALONG: return gemm_vector_launch<D, VECTOR_ALONG>(p, name, call);
     case VECTOR_ACROSS: return gemm_vector_launch<D, VECTOR_ACROSS>(p, name, call);
-    case VECTOR_PAIRS:
-      return gemm_vector_launch < D,
-             sizeof(typename fold_element<D>::stored) == 2 ? VECTOR_PAIRS : VECTOR_ACROSS > (p, name, call);
-    default: return gemm_vector_launch<D, VECTOR_ALONG>(p, name, call);
+    default: return gemm_vector_launch<D, VECTOR_ANYWHERE>(p, name, call);
   }
 }
 
@@ -169,7 +177,8 @@ static fold_status gemm_scratch(gemm_product *p, const struct fold_call *call, s
   FOLD_TRY(gemm_device_of(&device));
   if (gemm_vector_plan(p, fold_dtype_size(call->dtype), device, &lie)) {
     if (p->plan.groups > 1)
-      *bytes += p->plan.items * (lie == VECTOR_PAIRS ? 64 : 32) * sizeof(typename fold_element<D>::wide);
+      *bytes += p->plan.items * gemm_vector_columns(lie, fold_dtype_size(call->dtype)) *
+                sizeof(typename fold_element<D>::wide);
     return fold_ok();
   }
   return gemm_with_tile<D>(p->plan, device, [&](auto tile) {
