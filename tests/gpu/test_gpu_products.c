@@ -13,6 +13,25 @@ struct product {
   size_t results, terms_a, terms_b;
 };
 
+/* Of factors that are stated: m rows, and n columns one after another, of k terms each. */
+static struct product product_of_terms(enum fold_dtype dtype, struct fold_shape shape, const double *rows,
+                                       const double *columns) {
+  struct product p = {.call = {.dtype = dtype, .problem = fold_problem_find("matmul"), .shape = shape}};
+  const size_t size = fold_dtype_size(dtype);
+  p.results = shape.m * shape.n, p.terms_a = shape.m * shape.k, p.terms_b = shape.n * shape.k;
+  uint64_t a[64], b[64];
+  cr_assert(p.terms_a <= 64 && p.terms_b <= 64);
+  for (size_t i = 0; i < p.terms_a; i++) fold_bits_store(dtype, a, i, fold_bits_from_double(dtype, rows[i]));
+  for (size_t i = 0; i < p.terms_b; i++)
+    fold_bits_store(dtype, b, i % shape.k * shape.n + i / shape.k, fold_bits_from_double(dtype, columns[i]));
+  void *d_a = gpu_alloc(p.terms_a * size), *d_b = gpu_alloc(p.terms_b * size);
+  gpu_need(fold_device_put(d_a, a, p.terms_a * size));
+  gpu_need(fold_device_put(d_b, b, p.terms_b * size));
+  p.call.in[0] = d_a, p.call.in[1] = d_b;
+  p.call.out = gpu_alloc(p.results * size);
+  return p;
+}
+
 static struct product product_of(enum fold_dtype dtype, const char *generator, struct fold_shape shape) {
   struct product p = {.call = {.dtype = dtype, .problem = fold_problem_find("matmul"), .shape = shape}};
   p.results = fold_results(p.call.problem, &shape);
@@ -79,8 +98,10 @@ static void host_product(const struct product *p, void *want) {
 static const char *const data[] = {"normal", "mixed_pairs", "integers", "full_range", "nan_places", "zeros_mixed"};
 enum { DATA = sizeof data / sizeof *data };
 
-static size_t compare_with_host(enum fold_dtype dtype, const char *generator, struct fold_shape shape) {
-  struct product p = product_of(dtype, generator, shape);
+/* Compares gemm/exact with the host, and frees the product; returns how many results it has. */
+static size_t compare_with_host(struct product p, const char *what) {
+  const enum fold_dtype dtype = p.call.dtype;
+  const struct fold_shape shape = p.call.shape;
   const size_t bytes = p.results * fold_dtype_size(dtype);
   void *got = room_for(bytes), *want = room_for(bytes);
   size_t first = 0;
@@ -88,14 +109,13 @@ static size_t compare_with_host(enum fold_dtype dtype, const char *generator, st
   run_product("gemm/exact", &p, got);
   const size_t other = differing(&p, got, want, &first);
   cr_expect_eq(other, 0, "%s of %s, %zu x %zu x %zu: %zu results differ, the first is %zu: %#llx, not %#llx",
-               fold_dtype_name(dtype), generator, shape.m, shape.n, shape.k, other, first,
+               fold_dtype_name(dtype), what, shape.m, shape.n, shape.k, other, first,
                (unsigned long long)fold_bits_load(dtype, got, first),
                (unsigned long long)fold_bits_load(dtype, want, first));
   free(got);
   free(want);
-  const size_t results = p.results;
   product_free(&p);
-  return results;
+  return p.results;
 }
 
 Test(gpu_products, a_million_exact_results_have_the_hosts_bits) {
@@ -105,9 +125,37 @@ Test(gpu_products, a_million_exact_results_have_the_hosts_bits) {
   for (int dtype = FOLD_F16; dtype <= FOLD_F64; dtype++) {
     size_t results = 0;
     for (int g = 0; g < DATA; g++)
-      for (int s = 0; s < 2; s++) results += compare_with_host((enum fold_dtype)dtype, data[g], shapes[s]);
+      for (int s = 0; s < 2; s++)
+        results += compare_with_host(product_of((enum fold_dtype)dtype, data[g], shapes[s]), data[g]);
     cr_expect_geq(results, 1000000, "only %zu results of %s", results, fold_dtype_name((enum fold_dtype)dtype));
   }
+}
+
+/* A sum of zeros is -0 if each product is, whatever the signs of the rows and columns. */
+Test(gpu_products, exact_sums_of_zeros_have_the_hosts_signs) {
+  gpu_open();
+  static const double rows[5][4] = {
+      {1, 2, 3, 4}, {-1, -2, -3, -4}, {1, -1, 2, -2}, {0.0, -0.0, 0.0, -0.0}, {-0.0, -0.0, -0.0, -0.0}};
+  static const double columns[5][4] = {
+      {0.0, 0.0, 0.0, 0.0}, {-0.0, -0.0, -0.0, -0.0}, {0.0, -0.0, 0.0, -0.0}, {-0.0, 0.0, -0.0, 0.0}, {1, 1, 1, 1}};
+  const struct fold_shape shape = {.b = 1, .m = 5, .n = 5, .k = 4};
+  for (int dtype = FOLD_F16; dtype <= FOLD_F64; dtype++)
+    compare_with_host(product_of_terms((enum fold_dtype)dtype, shape, rows[0], columns[0]), "zeros");
+}
+
+/* 1, half a unit of its last place, and a term just below what the digits hold: the last one decides. */
+Test(gpu_products, what_the_digits_leave_out_decides_a_tie) {
+  gpu_open();
+  static const struct {
+    enum fold_dtype dtype;
+    double row[3], column[3];
+  } of[] = {{FOLD_F32, {1, 0x1p-28, 0x1p-12}, {1, 0x1p-28, 0x1p-12}},
+            {FOLD_F64, {1, 0x1p-44, 0x1p-26}, {1, 0x1p-44, 0x1p-27}},
+            {FOLD_F32, {1, 0x1p-28, 0x1p-12}, {1, -0x1p-28, 0x1p-12}},
+            {FOLD_F64, {1, 0x1p-44, 0x1p-26}, {1, -0x1p-44, 0x1p-27}}};
+  const struct fold_shape shape = {.b = 1, .m = 1, .n = 1, .k = 3};
+  for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+    compare_with_host(product_of_terms(of[i].dtype, shape, of[i].row, of[i].column), "a tie");
 }
 
 static void compare_with_warps(enum fold_dtype dtype, const char *generator, struct fold_shape shape, unsigned blocks) {

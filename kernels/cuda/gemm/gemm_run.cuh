@@ -57,6 +57,14 @@ static inline fold_status gemm_device_of(gemm_device *device) {
   return fold_ok();
 }
 
+/* How long a multiprocessor takes for `blocks` blocks of a tile, in blocks at full speed, which twelve warps at once reach. */
+template <class T>
+static double gemm_time(double blocks) {
+  const double full = 12 * 32, all = T::RESIDENT * T::THREADS, last = fmod(blocks, T::RESIDENT) * T::THREADS;
+  const double rest = last == 0 ? 0 : last < full ? full : last;
+  return floor(blocks / T::RESIDENT) * (all < full ? full : all) / T::THREADS + rest / T::THREADS;
+}
+
 /* Completes the plan for a tile; returns the estimate. */
 template <class T>
 static double gemm_plan_for(gemm_plan *plan, const gemm_device &device) {
@@ -67,8 +75,8 @@ static double gemm_plan_for(gemm_plan *plan, const gemm_device &device) {
   plan->groups = 1;
   for (unsigned groups = 1; groups <= plan->segments && groups <= 64; groups *= 2) {
     if (groups > 1 && tiles > FREE_COUNTERS) break;
-    const double rounds = (double)gemm_ceiling(tiles * groups, device.multiprocessors);
-    const double cost = rounds * ((double)gemm_ceiling(plan->segments, groups) + (groups > 1 ? 0.25 : 0));
+    const double time = gemm_time<T>((double)gemm_ceiling(tiles * groups, device.multiprocessors));
+    const double cost = time * ((double)gemm_ceiling(plan->segments, groups) + (groups > 1 ? 0.25 : 0));
     if (groups > 1 && cost >= least) continue;
     least = cost;
     plan->groups = groups;
