@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The examples of README and docs/: each fenced block that begins with "$ " or ">>> " is run, and must print what stands there. So are
-the commands in the heads of library/examples, on one case.
+the commands in the heads of library/examples, on one case or a few.
 
 test_examples.py FOLDPROOF SOURCE_FOLDER LIBRARY SANITIZERS
 
@@ -87,6 +87,18 @@ def try_head(path):
         expect(path.name, command, "[...] held, [...] refuted, [...] skipped", done.stdout.strip().splitlines()[-1])
 
 
+def try_product(path):
+    """A framework's products of matrices, where it is here; on a machine with a GPU, there."""
+    if importlib.util.find_spec(path.stem.removeprefix("product_")) is None:
+        return
+    command = re.search(r"python3 library/examples/\S+", path.read_text())[0]
+    words = [sys.executable, command.split()[1], "balanced/f32/matmul/2x2x3*", "normal/f32/matmul/3x5x*"]
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, "PYTHONPATH": str(SOURCE / "python")})
+    if done.returncode != 77:  # no GPU
+        expect(path.name, command, "[...] held[...]", done.stdout)
+        expect(path.name, f"{command}: exit code", "0", str(done.returncode))
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     os.environ.pop("COLUMNS", None)  # lines as wide as on the page
@@ -105,6 +117,8 @@ with tempfile.TemporaryDirectory() as folder:
     for example in sorted((SOURCE / "library" / "examples").glob("guest_*")):
         if example.name != "guest_table.c":  # a part of Fortran's
             try_head(example)
+    for example in sorted((SOURCE / "library" / "examples").glob("product_*")):
+        try_product(example)
     os.chdir("/")
 for failure in failures:
     print(failure)
