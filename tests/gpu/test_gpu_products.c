@@ -6,6 +6,8 @@
 #include "fixtures/cuda_generate.h"
 #include "fixtures/fixture.h"
 #include "gpu.h"
+#include "kernels/cuda/gemm/gemm.h"
+#include "run/runner.h"
 
 /* A product of generated factors, in device memory. */
 struct product {
@@ -184,4 +186,73 @@ Test(gpu_products, exact_results_of_parts_are_those_of_the_whole) {
                      0); /* groups of batches */
   for (unsigned blocks = 1; blocks <= 64; blocks *= 8)
     compare_with_warps(FOLD_F32, "normal", (struct fold_shape){.b = 3, .m = 300, .n = 270, .k = 130}, blocks);
+}
+
+/* ---- one wrong result of a product that is judged by a sample ---- */
+
+static const size_t wrong_places[] = {44987, 31337, 71003};
+static size_t wrong_place;
+
+/* gemm/canonical, one of whose results is off by a term. */
+static fold_status run_with_one_wrong(const struct fold_subject *subject, const struct fold_call *call) {
+  float wrong = 0;
+  char *const at = (char *)call->out + wrong_place * sizeof wrong;
+  FOLD_TRY(fold_cuda_gemm(subject, call));
+  if (wrong_place >= fold_results(call->problem, &call->shape)) return fold_ok();
+  FOLD_TRY(fold_device_synchronize());
+  FOLD_TRY(fold_device_get(&wrong, at, sizeof wrong));
+  wrong += 1;
+  return fold_device_put(at, &wrong, sizeof wrong);
+}
+
+struct found {
+  enum fold_verdict verdict;
+  size_t row, n;
+};
+
+static fold_status keep(void *context, const struct fold_judgement *j) {
+  struct found *found = context;
+  *found = (struct found){j->finding.verdict, j->finding.row, found->n + 1};
+  return fold_ok();
+}
+
+static struct found judge_one_wrong(void) {
+  char name[] = "one_wrong";
+  const struct fold_subject subject = {.name = "one_wrong",
+                                       .engine = FOLD_CUDA,
+                                       .dtypes = 1u << FOLD_F32,
+                                       .problems = 1u << FOLD_MATMUL,
+                                       .method = FOLD_PLAIN,
+                                       .order = "gemm/canonical",
+                                       .claims = FOLD_CLAIM(FOLD_BOUNDED),
+                                       .run = run_with_one_wrong,
+                                       .scratch = fold_cuda_gemm_scratch};
+  struct fold_case c = {.name = name,
+                        .file = name,
+                        .dtype = FOLD_F32,
+                        .problem = fold_problem_find("matmul"),
+                        .shape = {.b = 1, .m = 300, .n = 300, .k = 64}};
+  c.source = (struct fold_source){fold_generator_find("normal"), FOLD_F32, 5, 64, 0};
+  const struct fold_registry registry = {&subject, 1};
+  const struct fold_cases cases = {&c, 1, 1};
+  const struct fold_selection selection = {.engine = FOLD_CUDA, .claims = "bounded"};
+  struct found found = {.n = 0};
+  const struct fold_sink sink = {.judgement = keep, .context = &found};
+  const int stop = 0;
+  gpu_need(fold_verify(&registry, &selection, &cases, NULL, &sink, &stop));
+  cr_assert_eq(found.n, 1, "%zu judgements", found.n);
+  return found;
+}
+
+/* A sample has 4,096 of 90,000: that all three places are in it would be strange. */
+Test(gpu_products, one_wrong_result_of_many_is_found) {
+  gpu_open();
+  for (size_t i = 0; i < sizeof wrong_places / sizeof *wrong_places; i++) {
+    wrong_place = wrong_places[i];
+    const struct found found = judge_one_wrong();
+    cr_expect(found.verdict == FOLD_REFUTED && found.row == wrong_place, "verdict %d, result %zu, not %zu",
+              (int)found.verdict, found.row, wrong_place);
+  }
+  wrong_place = SIZE_MAX;
+  cr_expect_eq(judge_one_wrong().verdict, FOLD_HELD);
 }
