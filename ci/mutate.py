@@ -316,8 +316,8 @@ def summarise(campaign, began):
 
 
 SUITES = ("bits orders host npy text fixtures generators super super_split super_round dot exact product bound outcomes oracle_mutants rig study "
-          "judge combine facts bench_figures rig_world device telling segment memory collective registry mutants bench_host command library supervise "
-          "reveal golden guest_claims order_changes resealed reveal_command engine_cuda cuda_driver python python_driver guests")
+          "judge integers problem combine facts bench_figures rig_world device telling segment memory collective registry mutants bench_host command library supervise "
+          "reveal golden guest_claims guest_products order_changes resealed reveal_command engine_cuda cuda_driver python python_driver guests")
 
 
 def parse():
