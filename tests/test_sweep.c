@@ -23,8 +23,21 @@ static struct {
     bool is_base;    /* of the base run's input */
     size_t rotation; /* by so many rows that is rotated; rows: it is not */
   } run[MOST];
-  bool slow; /* its runs take over a millisecond */
+  bool slow;         /* its runs take over a millisecond */
+  bool spoils;       /* each run leaves another first term, a run that fails too */
+  size_t takes_from; /* batches of fewer rows are not taken */
+  size_t wrong_of;   /* the last sum of a batch of so many rows is one higher; 0: of none */
 } seen;
+
+static fold_status fail_if_due(void) {
+  if (++seen.n != seen.fails_at) return fold_ok();
+  return fold_error(FOLD_ENVIRONMENT, "on strike in run %zu", seen.fails_at);
+}
+
+static void spoil(const struct fold_call *call) {
+  const uint64_t bits = fold_bits_load(call->dtype, call->in[0], 0);
+  if (seen.spoils) fold_bits_store(call->dtype, (void *)(uintptr_t)call->in[0], 0, bits ^ 1u << 20);
+}
 
 static void note(const struct fold_call *call) {
   const size_t row = call->cols * fold_dtype_size(call->dtype), n = call->rows * row;
@@ -41,18 +54,21 @@ static void note(const struct fold_call *call) {
 
 static fold_status sum_rows(const struct fold_subject *subject, const struct fold_call *call) {
   cr_assert(seen.n < MOST);
+  if (call->rows < seen.takes_from) return fold_error(FOLD_UNSUPPORTED, "too few rows");
   note(call);
   if (seen.slow) usleep(1200);
-  if (++seen.n == seen.fails_at) return fold_error(FOLD_ENVIRONMENT, "on strike in run %zu", seen.fails_at);
+  const fold_status status = fail_if_due();
   const enum fold_dtype result = fold_subject_result(subject, call->dtype);
   for (size_t r = 0; r < call->rows; r++) {
     double sum = (seen.one_more_from && call->rows >= seen.one_more_from) || seen.n == seen.one_more_in;
     for (size_t i = r * call->cols; i < (r + 1) * call->cols; i++)
       sum += fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in[0], i)) *
              (call->in[1] ? fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in[1], i)) : 1);
+    if (call->rows == seen.wrong_of && r + 1 == call->rows) sum += 1;
     fold_bits_store(result, call->out, r, fold_bits_from_double(result, sum));
   }
-  return fold_ok();
+  spoil(call);
+  return status;
 }
 
 /* A guest's subject: only that it is one is looked at. */
@@ -160,6 +176,70 @@ Test(sweep, a_batch_whose_bits_change_in_a_repeat_is_told) {
   struct tally t = judge(&subject, FOLD_ROWS_SUM, FOLD_F32, 5, 3, (struct fold_around){.n = 0});
   cr_expect_eq(t.last[FOLD_BATCH_INVARIANT].verdict, FOLD_REFUTED);
   cr_expect_str_eq(t.last[FOLD_BATCH_INVARIANT].reason, "bits of a batch of 2 rows changed in a repeat");
+}
+
+/* Each batch has the input as it was, and a batch that fails is told whatever it left of its input. */
+Test(sweep, a_batch_that_writes_its_input_alters_no_other) {
+  struct fold_subject subject = subject_of(FOLD_CLAIM(FOLD_BATCH_INVARIANT));
+  seen.spoils = true;
+  struct tally t = judge(&subject, FOLD_ROWS_SUM, FOLD_F32, 12, 3, (struct fold_around){.n = 0});
+  const struct fold_finding *f = &t.last[FOLD_BATCH_INVARIANT];
+  const size_t runs = seen.n;
+  cr_expect_eq(f->verdict, FOLD_HELD, "%s", f->reason);
+  for (seen.fails_at = 1; seen.fails_at <= runs; seen.fails_at++) {
+    t = judge(&subject, FOLD_ROWS_SUM, FOLD_F32, 12, 3, (struct fold_around){.n = 0});
+    cr_expect_eq(f->verdict, FOLD_BROKEN, "run %zu of %zu: %s", seen.fails_at, runs, f->reason);
+  }
+}
+
+/* Sizes that are not taken are left out, and do not count among the first three that say whether each is tried. */
+Test(sweep, a_claim_of_results_is_tried_on_each_batch_that_is_taken) {
+  struct fold_subject subject = subject_of(FOLD_CLAIM(FOLD_BOUNDED));
+  const struct fold_around none = {.n = 0};
+  seen.takes_from = 5;
+  seen.wrong_of = 12;
+  struct tally t = judge(&subject, FOLD_ROWS_SUM, FOLD_F32, 20, 3, none);
+  cr_expect_eq(t.last[FOLD_BOUNDED].verdict, FOLD_REFUTED);
+  cr_expect(strstr(t.last[FOLD_BOUNDED].reason, ", in a batch of 12 rows"), "%s", t.last[FOLD_BOUNDED].reason);
+  seen.slow = true; /* three sizes, the first that is taken of those near a power of two */
+  seen.takes_from = 11;
+  t = judge(&subject, FOLD_ROWS_SUM, FOLD_F32, 40, 3, none);
+  cr_expect_eq(t.last[FOLD_BOUNDED].verdict, FOLD_HELD, "%s", t.last[FOLD_BOUNDED].reason);
+  for (size_t rows = 11; rows < 40; rows++) cr_expect_eq(ran_leading(rows), rows >= 15 && rows <= 17, "%zu rows", rows);
+}
+
+/* Sums up to each of four places. One more in the last one of batches of so many rows, or in the second of the row that stands first. */
+static size_t one_more_of;
+static bool one_more_first;
+
+static fold_status scan(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  for (size_t r = 0; r < call->rows * call->cols; r++) {
+    const struct fold_terms terms = fold_call_terms(call, r);
+    const float *x = terms.factor[0];
+    float sum = 0;
+    for (size_t t = 0; t < terms.n; t++) sum += x[(ptrdiff_t)t * terms.step[0]];
+    if (one_more_of && call->rows >= one_more_of && r % call->cols == 3) sum += 1;
+    if (one_more_first && r == 1) sum += 1;
+    ((float *)call->out)[r] = sum;
+  }
+  return fold_ok();
+}
+
+Test(sweep, of_rows_of_results_each_is_compared_and_its_row_named) {
+  struct fold_subject subject = subject_of(FOLD_CLAIM(FOLD_BATCH_INVARIANT));
+  const struct fold_around none = {.n = 0};
+  subject.run = scan;
+  struct tally t = judge(&subject, FOLD_SCAN, FOLD_F32, 7, 4, none);
+  const struct fold_finding *f = &t.last[FOLD_BATCH_INVARIANT];
+  cr_expect_eq(f->verdict, FOLD_HELD, "%s", f->reason);
+  one_more_of = 3;
+  t = judge(&subject, FOLD_SCAN, FOLD_F32, 7, 4, none);
+  cr_expect_str_eq(f->reason, "same bits up to 2 rows, different bits from 3 (of 7)", "%s", f->reason);
+  one_more_of = 0;
+  one_more_first = true;
+  t = judge(&subject, FOLD_SCAN, FOLD_F32, 7, 4, none);
+  cr_expect_str_eq(f->reason, "different bits for row 0 of 7 in place 6 than in place 0", "%s", f->reason);
 }
 
 /* What stays of a row in the sums of those behind it, or comes into the sums of those before it. */

@@ -213,7 +213,7 @@ struct fold_shape fold_trial_shape(const struct fold_trial *trial, size_t slices
 size_t fold_trial_slice(const struct fold_trial *trial, unsigned k);
 /* A part of the case where it lies: so many slices, of so many terms from term `col` on; several have all terms. */
 struct fold_request fold_trial_part(const struct fold_trial *trial, size_t row, size_t rows, size_t col, size_t cols);
-/* A run of the first terms of some slices. */
+/* A run of the first terms of some slices. The input is as it was afterwards. */
 fold_status fold_trial_run_part(struct fold_trial *trial, size_t row, size_t rows, size_t cols, void *got);
 /* The first row in which the element is; the inputs' elements are numbered one input after the other. */
 size_t fold_trial_row_of(const struct fold_trial *trial, size_t at);

@@ -35,8 +35,7 @@ struct batch {
 };
 
 static bool run_batch(struct fold_trial *trial, struct fold_finding *finding, size_t rows) {
-  fold_status status = fold_trial_run_part(trial, 0, rows, trial->c->cols, trial->other);
-  if (status.code == FOLD_OK && fold_trial_find(trial, FOLD_DID_WRITE_INPUT)) status = fold_trial_refill(trial);
+  const fold_status status = fold_trial_run_part(trial, 0, rows, trial->c->cols, trial->other);
   if (status.code != FOLD_OK) fold_find_failed(finding, status);
   return status.code == FOLD_OK;
 }
@@ -158,10 +157,11 @@ static bool judge_leading(const struct fold_claim *claim, struct fold_trial *tri
  * not take are left out. */
 bool fold_sweep_claim(const struct fold_claim *claim, struct fold_trial *trial, struct fold_finding *finding) {
   enum { MOST_ELEMENTS = 1 << 20 };
-  double took[3] = {INFINITY, INFINITY, INFINITY};
+  double took[3];
+  size_t ran = 0;
   bool each = false;
   if (fold_case_all_elements(trial->c) > MOST_ELEMENTS) return true;
-  for (size_t rows = 1, k = 0; rows < fold_trial_slices(trial); rows = next_size(trial->around, rows, each), k++) {
+  for (size_t rows = 1; rows < fold_trial_slices(trial); rows = next_size(trial->around, rows, each)) {
     struct fold_finding failed = *finding;
     const double begun = fold_now();
     if (!run_batch(trial, &failed, rows)) {
@@ -169,10 +169,10 @@ bool fold_sweep_claim(const struct fold_claim *claim, struct fold_trial *trial, 
       *finding = failed;
       return false;
     }
-    if (k < 3) took[k] = fold_now() - begun;
-    if (k == 2) each = is_quick(trial, took);
+    if (ran < 3) took[ran] = fold_now() - begun;
+    if (++ran == 3) each = is_quick(trial, took);
     if (!judge_leading(claim, trial, rows, finding)) return false;
-    if (k >= 2 && !each) return true;
+    if (ran >= 3 && !each) return true;
   }
   return true;
 }

@@ -332,5 +332,6 @@ struct fold_request fold_trial_part(const struct fold_trial *trial, size_t row, 
 
 fold_status fold_trial_run_part(struct fold_trial *trial, size_t row, size_t rows, size_t cols, void *got) {
   const struct fold_request request = fold_trial_part(trial, row, rows, 0, cols);
-  return fold_trial_run(trial, trial->rig, &request, got);
+  FOLD_TRY(fold_trial_run(trial, trial->rig, &request, got));
+  return fold_trial_find(trial, FOLD_DID_WRITE_INPUT) ? fold_trial_refill(trial) : fold_ok();
 }
