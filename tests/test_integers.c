@@ -247,7 +247,7 @@ static fold_status planted_integer(const struct fold_subject *s, const struct fo
   return fold_ok();
 }
 
-static void expect_row(const struct judged *row, enum fold_claim_id claim) {
+static struct fold_finding judge_row(const struct judged *row, enum fold_claim_id claim) {
   struct literal l;
   CASE(&l, 0, 0, 0, 0);
   l.c.dtype = row->terms;
@@ -264,9 +264,22 @@ static void expect_row(const struct judged *row, enum fold_claim_id claim) {
   struct fold_registry registry = {&subject, 1};
   struct tally t;
   cr_assert_eq(tally_verify(&registry, NULL, false, &l.cases, &t).code, FOLD_OK);
-  cr_expect_eq(t.last[claim].verdict, row->why ? FOLD_REFUTED : FOLD_HELD, "%lld: %s", (long long)row->got,
-               t.last[claim].reason);
-  if (row->why) cr_expect(strncmp(t.last[claim].reason, row->why, strlen(row->why)) == 0, "%s", t.last[claim].reason);
+  return t.last[claim];
+}
+
+static void expect_row(const struct judged *row, enum fold_claim_id claim) {
+  const struct fold_finding f = judge_row(row, claim);
+  cr_expect_eq(f.verdict, row->why ? FOLD_REFUTED : FOLD_HELD, "%lld: %s", (long long)row->got, f.reason);
+  if (row->why) cr_expect(strncmp(f.reason, row->why, strlen(row->why)) == 0, "%s", f.reason);
+}
+
+/* From 2^53 on a double may round the difference to that of a term. */
+Test(integers, a_term_is_called_missing_where_a_double_has_the_difference) {
+  static const struct judged below = {FOLD_I64, FOLD_I64, false, {9007199254740991, 5, 9, 0}, 14, NULL},
+                             from = {FOLD_I64, FOLD_I64, false, {9007199254740992, 5, 9, 0}, 13, NULL};
+  const struct fold_finding named = judge_row(&below, FOLD_BOUNDED), unnamed = judge_row(&from, FOLD_BOUNDED);
+  cr_expect(strstr(named.reason, "term 0 is missing"), "%s", named.reason);
+  cr_expect_str_eq(unnamed.reason, "the exact result is 9007199254741006, not 13", "%s", unnamed.reason);
 }
 
 Test(integers, a_result_is_right_or_wrong_and_the_message_says_how) {

@@ -68,6 +68,8 @@ Test(judge_missing, a_lone_term_is_named) {
   cr_expect_str_eq(says(&p, 0), "term 417 is missing");
   cr_expect_str_eq(says(&p, -6), "term 417 is counted twice");
   cr_expect_str_eq(says(&p, -5), "");
+  p.in[0][417] = 0x1p60;
+  cr_expect_str_eq(says(&p, 0), "term 417 is missing");
 }
 
 /* Each run of places side by side, and no other numbers. */

@@ -128,7 +128,6 @@ const struct fold_problem *fold_problem_find(const char *name) {
 
 const char *fold_problem_names(char text[120]) {
   size_t n = 0;
-  text[0] = '\0';
   for (size_t i = 0; i < FOLD_PROBLEMS && n < 120; i++) {
     const char *before = i == 0 ? "" : i + 1 < FOLD_PROBLEMS ? ", " : " or ";
     n += (size_t)snprintf(text + n, 120 - n, "%s%s", before, table[i].name);
@@ -245,9 +244,9 @@ const char *fold_result_name(const struct fold_problem *problem, const struct fo
                              char text[120]) {
   const unsigned results = problem->inputs;
   const struct fold_shape at = fold_coordinates(problem, shape, results, result);
-  size_t n = (size_t)snprintf(text, 120, "row %zu", result);
-  if (fold_results_are_rows(problem)) return text;
-  n = (size_t)snprintf(text, 120, "result %zu", result);
+  const bool is_row = fold_results_are_rows(problem);
+  size_t n = (size_t)snprintf(text, 120, "%s %zu", is_row ? "row" : "result", result);
+  if (is_row) return text;
   const char *before = " (";
   for (unsigned i = 0; i < problem->n_axes[results]; i++) {
     const enum fold_axis axis = problem->axes[results][i];
