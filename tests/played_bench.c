@@ -49,6 +49,7 @@ fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, struct fold_c
     slow[i] = 1.1 * seconds[i];
   }
   ceiling.clock = FOLD_CEILING_EVENTS;
+  ceiling.units = (struct fold_units){9, 0, 132, 1.98e9};
   *shape = "none";
   if (fold_ceiling_take(&ceiling, (double)nbytes, slow, 11)) *shape = "slow";
   if (fold_ceiling_take(&ceiling, (double)nbytes, seconds, 11)) *shape = "played";

@@ -42,6 +42,17 @@ static bool line_has(const char *line, const char *word) {
   return found && found < strchrnul(line, '\n');
 }
 
+/* Products are played as fast as their bytes are read. */
+Test(bench, more_operations_than_the_gpu_has_are_named_in_table_and_record) {
+  SHELL(s);
+  shell_run(
+      s, "$F bench --what products --m 4096 --subjects played/plausible --jsonl b.jsonl; c=$?; cat b.jsonl; exit $c");
+  EXPECT_CODE(s, 1);
+  cr_expect(line_has(line_of(s, "  played/plausible"), "held, implausible: more operations than the GPU can do"), "%s",
+            s->out);
+  cr_expect(line_has(line_of(s, "\"op\":\"matmul\""), "\"why\":\"more operations than the GPU can do\""), "%s", s->out);
+}
+
 /* Small inputs are timed in graphs of many calls: the headline and each record say of how many. */
 Test(bench, graphs_of_calls_are_told) {
   SHELL(s);

@@ -108,7 +108,7 @@ Test(rank_clock, what_is_timed_is_the_run_alone) {
 
 Test(rank_clock, a_hosts_ceiling_is_a_rate) {
   struct wire_ceiling asked = {.n_bytes = 1 << 20};
-  struct fold_ceiling ceiling = {NAN, NAN, NAN};
+  struct fold_ceiling ceiling = {.rate = NAN, .most = NAN, .clock = NAN};
   cr_assert_eq(fold_rank_ceiling(FOLD_HOST, &asked, &ceiling).code, FOLD_OK);
   cr_expect(ceiling.rate > 0 && isfinite(ceiling.rate) && ceiling.most == ceiling.rate && ceiling.clock == 0);
 }

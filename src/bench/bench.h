@@ -56,6 +56,7 @@ struct fold_timing {
   double ceiling;                               /* host: of reads of this shape's inputs, in bytes a second; else 0 */
   double bytes_per_second, of_ceiling, to_peer; /* to_peer: peer's median over this one's: above 1 is faster */
   bool implausible;                             /* above the ceiling */
+  const char *why;                              /* it is implausible for another reason; else NULL */
   struct fold_judged judged;                    /* the verdicts from before it was timed */
 };
 

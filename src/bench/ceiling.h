@@ -11,9 +11,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "model/subject.h"
+
+/* What a GPU multiplies with; zeros: not known. */
+struct fold_units {
+  int major, minor, sms; /* compute capability, multiprocessors */
+  double hertz;          /* their highest clock */
+};
+
 struct fold_ceiling {
   double rate, most; /* bytes a second; 0 before any read, NaN where it is not known */
   double clock;      /* seconds by which a time may be off */
+  struct fold_units units;
 };
 
 /* The time between two CUDA events is right to half a microsecond (cudaEventElapsedTime, CUDA Runtime API). */
@@ -27,5 +36,7 @@ struct fold_ceiling {
 bool fold_ceiling_take(struct fold_ceiling *ceiling, double n_bytes, double *seconds, size_t n);
 /* Whether so many bytes can be read in so many seconds; false for NaN. */
 bool fold_ceiling_allows(const struct fold_ceiling *ceiling, double n_bytes, double seconds);
+/* How many multiplications and additions a second the fastest of these units have for a subject's terms; NaN: not known. */
+double fold_units_flop(const struct fold_units *units, const struct fold_subject *subject, enum fold_dtype dtype);
 
 #endif

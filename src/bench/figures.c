@@ -38,6 +38,29 @@ void fold_bench_figures(struct fold_timing *t, const double *sorted, size_t n, c
   t->of_ceiling = t->bytes_per_second / ceiling->rate;
   /* A rate above the ceiling by no more than both spreads counts as the ceiling itself. NaN is implausible. */
   t->implausible = !fold_ceiling_allows(ceiling, t->bytes, t->p90);
+  if (t->implausible || ceiling->units.sms == 0 || t->shape.problem->factors < 2) return;
+  const double most = fold_units_flop(&ceiling->units, t->subject, t->shape.dtype) * (1 + FOLD_CEILING_BETTER);
+  if (!(fold_bench_flop(t) / (t->p90 + ceiling->clock) > most)) return;
+  t->implausible = true;
+  t->why = "more operations than the GPU can do";
+}
+
+/* NVIDIA's white papers of A100 and H100: operations of dense products for each clock and multiprocessor. f64 has tensor cores, f32 has
+ * none unless its factors may be rounded. */
+double fold_units_flop(const struct fold_units *units, const struct fold_subject *subject, enum fold_dtype dtype) {
+  static const struct {
+    int major, minor;
+    double wide, tf32, narrow; /* of f64 and f32, of tf32, of 16 bits */
+  } known[] = {{8, 0, 128, 1024, 2048}, {9, 0, 256, 2048, 4096}};
+  /* An exact sum's products are many, of integers. CUDA may not tell the clock. */
+  if (subject->method == FOLD_EXACT || !(units->hertz > 0)) return NAN;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    if (known[i].major != units->major || known[i].minor != units->minor) continue;
+    const bool wide = dtype == FOLD_F64 || (dtype == FOLD_F32 && subject->factor == FOLD_FACTORS_KEPT);
+    const bool tf32 = dtype == FOLD_F32 && subject->factor == FOLD_FACTORS_TF32;
+    return units->sms * units->hertz * (wide ? known[i].wide : tf32 ? known[i].tf32 : known[i].narrow);
+  }
+  return NAN;
 }
 
 bool fold_ceiling_take(struct fold_ceiling *ceiling, double n_bytes, double *seconds, size_t n) {

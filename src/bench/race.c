@@ -47,12 +47,22 @@ static fold_status read_shapes(struct fold_rank_clock *clocks, int shapes, size_
   return fold_ok();
 }
 
+static fold_status find_units(struct fold_units *units) {
+  int device;
+  struct fold_device_info info;
+  FOLD_TRY(fold_device_current(&device));
+  FOLD_TRY(fold_device_info(device, &info));
+  *units = (struct fold_units){info.major, info.minor, info.sms, 1e3 * info.clock_khz};
+  return fold_ok();
+}
+
 fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, struct fold_ceiling *ceiling, const char **shape) {
   void *d_in = NULL, *d_sink = NULL;
   int shapes = fold_cuda_read_shapes();
   struct fold_rank_clock *clocks = calloc((size_t)shapes, sizeof *clocks);
   double *seconds = calloc(iterations, sizeof *seconds);
   *ceiling = (struct fold_ceiling){.clock = FOLD_CEILING_EVENTS};
+  FOLD_TRY(find_units(&ceiling->units));
   fold_status status = clocks && seconds ? fold_ok() : fold_no_memory("for clocks");
   if (status.code == FOLD_OK) status = fold_device_alloc(&d_in, nbytes);
   if (status.code == FOLD_OK) status = fold_device_alloc(&d_sink, SINK);

@@ -35,6 +35,7 @@ static fold_status take_timing(struct bench_command *b, const struct fold_timing
   fold_record_number(line, "to_peer", t->to_peer);
   if (line) json_object_set_new(line, "peer", json_string(peer));
   if (line && host) json_object_set_new(line, "threads", json_integer((json_int_t)b->options.threads));
+  if (line && t->why) json_object_set_new(line, "why", json_string(t->why));
   if (line && t->judged.note[0]) json_object_set_new(line, "note", json_string(t->judged.note));
   return fold_bench_take(b, line);
 }

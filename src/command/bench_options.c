@@ -211,7 +211,8 @@ static const struct argp argp = {
         "the communication, are also timed separately.\n"
         "\n"
         "A figure is implausible if a rate is above the ceiling by more than both spreads, above that of a cache, or "
-        "above that of the link or the memory; if a speed-up is above the number of ranks; or if an overhead is "
+        "above that of the link or the memory; if a GPU (of compute capability 8.0 or 9.0) cannot do so many "
+        "operations; if a speed-up is above the number of ranks; or if an overhead is "
         "negative. Exit code 1: a figure is implausible, or a claim is refuted. If the machine is too busy for a "
         "reliable figure, that line says so and is not checked. If this is so for all lines, the exit code is 77."};
 

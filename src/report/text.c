@@ -255,9 +255,9 @@ void fold_text_incomplete(const struct fold_model *model, void (*put)(FILE *out,
   }
 }
 
-/* A timing's record does not say why it is implausible. */
+/* A timing's record does not say why it is implausible, if a rate of bytes is. */
 static const char *why_of(const struct fold_model_timed *t) {
-  if (strcmp(t->type, "timing") != 0) return t->why;
+  if (strcmp(t->type, "timing") != 0 || *t->why) return t->why;
   return strcmp(t->engine, "host") == 0 ? "faster than the caches are read" : "above the ceiling";
 }
 
