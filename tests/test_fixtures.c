@@ -78,6 +78,22 @@ Test(fixtures, a_section_stands_for_all_its_combinations_and_no_more) {
   }
 }
 
+/* Also those between the numbers of f64. */
+Test(fixtures, whole_numbers_of_integers_are_taken_exactly) {
+  static const int64_t want[] = {INT64_MAX, INT64_MIN, (INT64_C(1) << 53) + 1, -(INT64_C(1) << 53) - 1, 16, 0};
+  SCRATCH(s);
+  struct fold_cases got = {0};
+  const fold_status status = load_text(&s,
+                                       GIVEN
+                                       "dtype = i64\nvalues = 9223372036854775807, -9223372036854775808, "
+                                       "9007199254740993, -9007199254740993, 0x10p0, 0\n",
+                                       &got);
+  cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
+  for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+    cr_expect_eq((int64_t)got.at[0].literal[i], want[i], "value %zu: %lld", i, (long long)got.at[0].literal[i]);
+  fold_cases_free(&got);
+}
+
 #define SHORT "dtype = f32\nn = 5\n"
 #define KEYED NORMAL "dtype = f32\nop = keyed\nm = 3\nn = 2\nk = 5\n"
 #define PRODUCT NORMAL "dtype = f32\nop = matmul\nm = 2\nn = 3\nk = 4\n"
@@ -215,6 +231,20 @@ static const struct mistake {
     {GIVEN "dtype = all\nvalues = -0.1\n", 4,
      "nearest is -0x1.998p-4 (f16), -0x1.9ap-4 (bf16), -0x1.99999ap-4 (f32), "},
     {GIVEN "dtype = f32\nvalues = 16777217\n", 4, "is not exact in f32: nearest is 0x1p+24"},
+    {GIVEN "dtype = f64, i64\nvalues = 9007199254740993\n", 4,
+     "values: 9007199254740993 is not exact: nearest is 0x1p+53 (f64)"},
+    {GIVEN "dtype = i32\nvalues = 5, 2147483648\n", 4,
+     "values: value 2 is no number of i32: whole ones from -2147483648 to 2147483647"},
+    {GIVEN "dtype = i64\nvalues = 9223372036854775808\n", 4,
+     "value 1 is no number of i64: whole ones from -9223372036854775808 to 9223372036854775807"},
+    {GIVEN "dtype = i64\nvalues = -9223372036854775809\n", 4, "value 1 is no number of i64"},
+    {GIVEN "dtype = i64\nvalues = 100000000000000000000000000000000001\n", 4, "value 1 is no number of i64"},
+    {GIVEN "dtype = i64\nvalues = 9007199254740992.5\n", 4, "value 1 is no number of i64"},
+    {GIVEN "dtype = i64\nvalues = 9007199254740992.00000000001\n", 4, "value 1 is no number of i64"},
+    {GIVEN "dtype = i8\nvalues = 1.5\n", 4, "value 1 is no number of i8: whole ones from -128 to 127"},
+    {GIVEN "dtype = i8\nvalues = -0\n", 4, "value 1 is no number of i8"},
+    {GIVEN "dtype = i8\nvalues = nan\n", 4, "value 1 is no number of i8"},
+    {GIVEN "dtype = i8\nvalues = -inf\n", 4, "value 1 is no number of i8"},
     /* Rounded once, however near a tie: just above the middle of 1 and its neighbour, at it, just below. */
     {GIVEN "dtype = f32\nvalues = 1.000000059604644775390625000000000000000000000000001\n", 4,
      "is 0x1.000002p+0 (f32)"},
