@@ -7,6 +7,7 @@ import sys
 import tempfile
 
 FOLDPROOF, FAKE, WRONG = map(str, sys.argv[1:4])
+OTHER = "libm.so.6"
 FEW = "normal/*,integers/*,full_range/*"
 
 
@@ -22,6 +23,17 @@ def judge(library, *words):
         if line["type"] == "judgement":
             seen.setdefault((line["subject"], line["claim"]), []).append(line)
     return done.returncode, done.stdout + done.stderr, seen
+
+
+def check_unusable():
+    """A library that the user named and that is none, or no BLAS, is bad input: one line, from each command that runs it."""
+    none, other = "/none/libblas.so: cannot open shared object file: No such file or directory", f"{OTHER}: has no cblas_sgemm"
+    for library, why in ("/none/libblas.so", none), (OTHER, other):
+        for words in (["verify", "--fixtures", "normal/f32/dot/*"], ["verify", "--in-process", "--fixtures", "normal/f32/dot/*"],
+                      ["record", "--fixtures", "normal/f32/dot/*"], ["bench", "--problem", "dot", "--n", "1e3"]):
+            done = subprocess.run([FOLDPROOF, *words, "--engine", "host", "--subjects", "blas/*"], check=False, capture_output=True, text=True,
+                                  env={**os.environ, "FOLDPROOF_BLAS": library})
+            assert (done.returncode, done.stderr) == (2, f"foldproof {words[0]}: FOLDPROOF_BLAS={why}\n"), (words, done)
 
 
 def main():
@@ -47,8 +59,7 @@ def main():
         assert "new: not known of OpenBLAS 9.8.7\n" in told, told
         assert code == 1 and wrong and {line["dtype"] for line in wrong} == {"f32", "f64"}, (name, told)
 
-    code, told, _ = judge("/none/libblas.so", "--fixtures", "normal/f32/dot/*")
-    assert code == 99 and "FOLDPROOF_BLAS=/none/libblas.so: cannot open" in " ".join(told.split()), (code, told)
+    check_unusable()
 
 
 if __name__ == "__main__":

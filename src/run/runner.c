@@ -315,10 +315,13 @@ static fold_status judge_trial(const struct fold_round *round, struct opened *op
   return explain_all(round, trial, &unexplained);
 }
 
-/* Puts back the state that the failed run has left, so that no other subject is blamed for it. */
+/* Puts back the state that the failed run has left, so that no other subject is blamed for it. A peer's library that the user named
+ * and that can't be used ends the run, as an engine's does. */
 static fold_status fail_base(const struct fold_round *round, struct opened *opened, fold_status base) {
-  const enum fold_engine engine = round->registry->subjects[round->place.subject].engine;
+  const struct fold_subject *subject = &round->registry->subjects[round->place.subject];
+  const enum fold_engine engine = subject->engine;
   struct fold_traces traces;
+  if (base.code == FOLD_BAD_INPUT && subject->peer) return base;
   if (opened->open[engine]) fold_rig_look_at_state(&opened->rig[engine], &traces);
   return fold_round_fail(round, round->place, 0, FOLD_CLAIMS, base, NULL);
 }
