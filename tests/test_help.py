@@ -53,6 +53,16 @@ def check_ways_to_ask():
     assert "did you mean 'verify'?" in run("help", "verfy", code=2)[1]
 
 
+def check_problems():
+    """Options that take any problem list the table's."""
+    problems = [line.split()[0] for line in run("list", "problems")[0].splitlines()[1:]]
+    listed = ", ".join(problems[:-1]) + " or " + problems[-1]
+    assert len(problems) >= 14, problems
+    for command in "verify", "record", "list", "oracle":
+        said = " ".join(run(command, "--help")[0].split())
+        assert listed in said and "PROBLEMS" not in said, said
+
+
 def check_version():
     commit = json.loads(run("env", "--json")[0])["build"]
     said, _ = run("--version")

@@ -7,6 +7,7 @@
 
 #include "base/build.h"
 #include "command/command.h"
+#include "model/problem.h"
 
 enum { HELP = 'h', ALSO_HELP = '?', USAGE = 0x7f00, VERSION = 'V' };
 
@@ -50,6 +51,17 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 static char *filter(int key, const char *text, void *input) {
   (void)input;
   return key == ARGP_KEY_HELP_DUP_ARGS_NOTE ? NULL : (char *)(uintptr_t)text;
+}
+
+char *fold_help_problems(int key, const char *text, void *input) {
+  static const char word[] = "PROBLEMS";
+  const char *at = text ? strstr(text, word) : NULL;
+  char names[120], *whole;
+  (void)key;
+  (void)input;
+  if (!at || asprintf(&whole, "%.*s%s%s", (int)(at - text), text, fold_problem_names(names), at + strlen(word)) < 0)
+    return (char *)(uintptr_t)text;
+  return whole;
 }
 
 const char *fold_version_text(void) {

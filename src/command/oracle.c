@@ -20,8 +20,7 @@ struct oracle {
 
 static const struct argp_option options[] = {
     {"problem", PROBLEM, "PROBLEM", 0,
-     "sum (the default) or another (foldproof list problems), with a file for each input: A.npy,B.npy. One file may "
-     "have "
+     "PROBLEMS (default: sum), with a file for each input: A.npy,B.npy. One file may have "
      "the rows of dot's inputs one after the other, or matvec's vector as its last row",
      0},
     {"json", JSON, NULL, 0, "print one JSON object for each reduction", 0},
@@ -51,6 +50,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 static const struct argp argp = {
     .options = options,
     .parser = parse,
+    .help_filter = fold_help_problems,
     .args_doc = "FILE.npy[,FILE.npy]",
     .doc =
         "Print the exact result of reducing an array, and this result rounded once to each dtype.\n"

@@ -70,15 +70,11 @@ static const struct argp_option options[] = {
      "for each input: A.npy,B.npy",
      1},
     {"sweep", SWEEP, "AXIS=A:B:STEP,...", 0,
-     "use sums of each size from A to B (in steps of 1 without STEP) instead of fixtures: k=8:20000:8 (repeatable; "
-     "axes k, m, n and batch). They "
-     "are of whole "
-     "numbers, so that bounded takes the exact result alone and says which terms are missing",
+     "use sums of whole numbers of each size from A to B (in steps of 1 without STEP) instead of fixtures, of which "
+     "bounded takes the exact result alone: k=8:20000:8 (repeatable; axes k, m, n and batch)",
      1},
     {"problem", PROBLEM, "PROBLEM", 0,
-     "with --npy: sum (the default) or another (foldproof list problems). One file may have "
-     "all rows of dot's inputs, or of matvec's",
-     1},
+     "with --npy: PROBLEMS (default: sum). One file may have all rows of dot's inputs, or of matvec's", 1},
     {0},
 };
 static const struct argp_option claims_options[] = {
@@ -273,7 +269,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
-const struct argp fold_selection_argp = {.options = options, .parser = parse};
+const struct argp fold_selection_argp = {.options = options, .parser = parse, .help_filter = fold_help_problems};
 const struct argp fold_claims_argp = {.options = claims_options, .parser = parse};
 const struct argp fold_judging_argp = {.options = judging_options, .parser = parse};
 
