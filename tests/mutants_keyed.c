@@ -61,6 +61,14 @@ static fold_status run_empty_unwritten(const struct fold_subject *subject, const
   return add(call, (struct way){OWN, .keeps_out = true});
 }
 
+/* Sums begin with -0, which no term shows: only slots without terms do. */
+static fold_status run_empty_negative(const struct fold_subject *subject, const struct fold_call *call) {
+  const struct fold_shape *s = &call->shape;
+  (void)subject;
+  for (size_t i = 0; i < s->m * s->n; i++) ((fold_element_f32 *)call->out)[i] = -0.f;
+  return add(call, (struct way){OWN, .keeps_out = true});
+}
+
 /* Takes keys for sorted: a slot has the terms of its last run. */
 static fold_status run_last_run(const struct fold_subject *subject, const struct fold_call *call) {
   const struct fold_shape *s = &call->shape;
@@ -120,6 +128,7 @@ static const struct fold_mutant keyed[] = {
              "normal/f32/keyed/7x5x64/uniform/*", "adds to what the output held"),
     OF_KEYED(empty_unwritten, C(WRITES_OUTPUT) | WRONG, REPEATS | C(LENGTH_INVARIANT) | C(BATCH_INVARIANT),
              "normal/f32/keyed/7x5x64/ends_empty/*", "does not write slots without terms"),
+    OF_KEYED(empty_negative, WRONG, 0, "normal/f32/keyed/7x5x64/ends_empty/*", "-0 in slots without terms"),
     OF_KEYED(last_run, WRONG, C(LENGTH_INVARIANT), "normal/f32/keyed/7x5x64/uniform/*", "takes keys for sorted"),
 };
 END(keyed)

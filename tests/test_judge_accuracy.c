@@ -376,3 +376,18 @@ Test(judge_accuracy, a_weighing_begins_with_nothing_known) {
             isnan(w.fraction));
   fold_weighing_free(&w);
 }
+
+/* Who begins with +0 gives it for -0 alone, too. Of no terms every library gives +0. */
+Test(judge_accuracy, a_zero_sum_has_either_sign_unless_it_has_no_terms) {
+  struct literal l;
+  for (int negative = 0; negative < 2; negative++) {
+    const struct fold_subject subject = plant(negative ? -0.f : 0.f, NULL, FOLD_PLAIN, FOLD_CLAIM(FOLD_BOUNDED));
+    const struct tally one = judge(&subject, CASE(&l, -0.f)), two = judge(&subject, CASE(&l, 1, -1));
+    struct fold_cases *none = CASE(&l, 1);
+    l.c.cols = 0;
+    const struct tally empty = judge(&subject, none);
+    cr_expect(verdict_of(&one, FOLD_BOUNDED) == FOLD_HELD && verdict_of(&two, FOLD_BOUNDED) == FOLD_HELD);
+    cr_expect_eq(verdict_of(&empty, FOLD_BOUNDED), negative ? FOLD_REFUTED : FOLD_HELD);
+    if (negative) cr_expect_str_eq(empty.last[FOLD_BOUNDED].reason, "a sum of no terms is +0");
+  }
+}

@@ -90,16 +90,18 @@ static void refute_above(struct fold_finding *finding, mpfr_srcptr error, mpfr_s
   fold_find_refuted(finding, "error %s is above the bound %s", text[0], text[1]);
 }
 
-/* A product that is no NaN has the sign of its terms' signs, in whatever order, and if it is zero too. */
+/* A product that is no NaN has the sign of its terms' signs, in whatever order, and if it is zero too. A sum of no terms is +0. */
 static bool judge_sign(const struct fold_weighing *w, struct fold_finding *finding) {
   const struct fold_truth *truth = w->truth;
   const uint64_t want = truth->rounded[w->how.result];
-  if (truth->op != FOLD_PROD || !truth->finite_terms ||
-      fold_bits_negative(w->how.result, w->got) == fold_bits_negative(w->how.result, want))
-    return true;
+  const bool product = truth->op == FOLD_PROD && truth->finite_terms, nothing = truth->op == FOLD_SUM && truth->n == 0;
+  const bool negative = fold_bits_negative(w->how.result, want);
+  if (!(product || nothing) || fold_bits_negative(w->how.result, w->got) == negative) return true;
   refute_row(finding, w->row, w->got, want, NAN);
-  fold_find_refuted(finding, "a product of these terms is %s in every order",
-                    fold_bits_negative(w->how.result, want) ? "negative" : "positive");
+  if (product)
+    fold_find_refuted(finding, "a product of these terms is %s in every order", negative ? "negative" : "positive");
+  else
+    fold_find_refuted(finding, "a sum of no terms is +0");
   return false;
 }
 
