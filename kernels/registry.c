@@ -18,6 +18,9 @@
 #include "kernels/cuda/exact/exact_device.h"
 #include "kernels/cuda/flat/flat.h"
 #include "kernels/cuda/gemm/gemm.h"
+#ifdef FOLD_HAVE_CUTLASS
+#include "kernels/cuda/peers/cutlass.h"
+#endif
 #ifdef FOLD_HAVE_CUBLAS
 #include "kernels/cuda/peers/cublas.h"
 #endif
@@ -139,10 +142,10 @@
     .claims = ROUNDED_ONCE | FOLD_CLAIM(FOLD_STRIDE_INVARIANT), .strides = true, .run = function, .scratch = room \
   }
 /* Other people's subjects promise what their documentation says, and that the sum is the sum of some tree. */
-#define CUDA_PEER(id, takes, operations, what, function, room, text)                                               \
+#define CUDA_PEER(id, takes, operations, what, function, room, text, ...)                                          \
   {                                                                                                                \
     .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = takes, .problems = operations, .method = FOLD_PLAIN, \
-    .claims = what, .run = function, .scratch = room, .peer = true                                                 \
+    .claims = what, .run = function, .scratch = room, .peer = true, ##__VA_ARGS__                                  \
   }
 #define WIDE (1u << FOLD_F32 | 1u << FOLD_F64)
 #define WELL_BEHAVED (UNORDERED | FOLD_CLAIM(FOLD_BOUNDED))
@@ -165,6 +168,10 @@
   CUDA_BLAS("cublas/lt_algorithm_" #n, ANY_DTYPE, MATMUL, fold_cublas_lt_algorithm,                                 \
             "cublasLtMatmul by algorithm " #n " of those that its heuristic offers", .strides = true, .width = (n), \
             .scratch = fold_cublas_lt_scratch_most)
+
+/* CUTLASS documents no bits that repeat. */
+#define CUDA_CUTLASS(id, function, room, text, ...) \
+  CUDA_PEER(id, ANY_DTYPE, 1u << FOLD_MATMUL, WELL_BEHAVED, function, room, text, ##__VA_ARGS__)
 
 /* Collectives. A collective is launched on its world, so that it has no launch_invariant; for vectors, batch_invariant
  * is message_invariant. */
@@ -488,6 +495,15 @@ static const struct fold_subject table[] = {
     CUDA_BLAS_LT_NTH(6),
     CUDA_BLAS_LT_NTH(7),
     CUDA_BLAS_LT_NTH(8),
+#endif
+#ifdef FOLD_HAVE_CUTLASS
+    CUDA_CUTLASS("cutlass/gemm", fold_cutlass_gemm, fold_cutlass_gemm_scratch,
+                 "CUTLASS's GemmUniversal, one block a tile"),
+    CUDA_CUTLASS("cutlass/gemm_split_k", fold_cutlass_gemm, fold_cutlass_gemm_scratch,
+                 "CUTLASS's GemmUniversal, four blocks a tile that add to it in turn, in its dtype", .width = 4,
+                 .accumulator = FOLD_OF_TERMS),
+    CUDA_CUTLASS("cutlass/stream_k", fold_cutlass_stream_k, fold_cutlass_stream_k_scratch,
+                 "CUTLASS's GemmUniversal, blocks that share all tiles' terms evenly"),
 #endif
     CUDA_PEER("thrust/reduce", ANY_DTYPE, ANY_OP, WELL_BEHAVED, fold_peer_thrust, NULL, "thrust::reduce"),
     CUDA_PEER("cub/reduce", ANY_DTYPE, ANY_OP, RUN_TO_RUN, fold_peer_cub, fold_peer_cub_scratch,

@@ -21,6 +21,7 @@
 #endif
 #ifdef FOLD_HAVE_CUDA
 #include "kernels/cuda/device.h"
+#include "kernels/cuda/peers/cutlass.h"
 #include "kernels/cuda/peers/peers.h"
 #endif
 #include "rig/cuda_driver.h"
@@ -68,6 +69,9 @@ static void add_libraries(json_t *object) {
   json_object_set_new(object, "nvcc_flags", json_string(FOLD_NVCC_FLAGS));
   json_object_set_new(object, "cccl", json_string(text));
   json_object_set_new(object, "gpu_arch", json_string(FOLD_GPU_ARCH));
+#endif
+#ifdef FOLD_HAVE_CUTLASS
+  json_object_set_new(object, "cutlass", json_string(fold_cutlass_version()));
 #endif
   json_object_set_new(object, "mpfr", json_string(mpfr_get_version()));
   json_object_set_new(object, "gmp", json_string(gmp_version));
