@@ -45,6 +45,19 @@
     .may = maybe, .fixtures = cases                                                                                  \
   }
 
+/* Products of matrices: in order, of inputs that lie in any way; and by parts of k, in no declared order. */
+#define PRODUCT(id, function, broken, cases, text)                                                        \
+  {                                                                                                       \
+    .subject = {BASE(id, text, F32, MATMUL, function), .order = "dot/sequential", .claims = FREE | ERROR, \
+                .strides = true},                                                                         \
+    .breaks = broken, .fixtures = cases                                                                   \
+  }
+#define SPLIT(id, function, room, broken, maybe, cases, text)                                                          \
+  {                                                                                                                    \
+    .subject = {BASE(id, text, F32, MATMUL, function), .claims = FREE | C(BOUNDED), .strides = true, .scratch = room}, \
+    .breaks = broken, .may = maybe, .fixtures = cases                                                                  \
+  }
+
 /* An exact sum: its value, and therefore its bits, depend on no order. */
 #define EXACTLY (FREE | C(FAITHFUL) | C(CORRECTLY_ROUNDED) | C(PERMUTATION_INVARIANT))
 #define EXACT(id, type, function, broken, maybe, cases, text)                                                    \
@@ -57,6 +70,7 @@
 #define EXACT_F32 \
   "tie_broken_far_away/f32/*,max_and*/f32/*,cancels_to_zero/f32/*,infinit*/f32/sum/*,adversarial_*/f32/sum/*"
 #define EXACT_F16 "normal/f16/sum/1x257/*,half_cancels/f16/*,infinit*/f16/sum/*,adversarial_*/f16/sum/*"
+#define PRODUCTS "normal/f32/matmul/7x9x33/seed1,normal/f32/matmul/7x9x33/tn+3/*,normal/f32/matmul/7x9x128/*"
 #define SMALL "normal/f32/sum/1x3[0-6]/*,normal/f32/sum/1x25[5-6]/*,integers/f32/sum/1x65/*"
 
 static const struct fold_mutant table[] = {
@@ -97,6 +111,25 @@ static const struct fold_mutant table[] = {
           "rounded to f32 and then to f16: a subnormal that breaks a tie is lost"),
     EXACT("minus_lost", F32, gpu_minus_lost, C(CORRECTLY_ROUNDED) | C(FAITHFUL), 0, "zeros_negative/f32/sum/*," FEW,
           "the sum of nothing but -0 is +0"),
+    /* products of matrices */
+    PRODUCT("product_sound", gpu_product_sound, 0, PRODUCTS ",nan_last/f32/matmul/2x2x480/*",
+            "control: a product by one thread a result"),
+    SPLIT("product_split_sound", gpu_product_split_sound, gpu_product_scratch, 0, 0, PRODUCTS,
+          "control: a product by two parts of k, joined afterwards"),
+    PRODUCT("product_tail_lost", gpu_product_tail_lost, ERROR,
+            "nan_last/f32/matmul/2x2x480/*,normal/f32/matmul/7x9x33/seed1", "loses the last tile of k at one k"),
+    PRODUCT("product_lda_is_k", gpu_product_lda_is_k, ERROR,
+            "normal/f32/matmul/7x9x33/nn+3/*,normal/f32/matmul/7x9x33/seed1",
+            "takes k for the first leading dimension"),
+    SPLIT("product_bias_twice", gpu_product_bias_twice, NULL, C(BOUNDED), 0, PRODUCTS,
+          "each part of k adds the bias, the last row of the second matrix"),
+    SPLIT("product_split_race", gpu_product_split_race, gpu_product_scratch, C(BOUNDED), REPEATS,
+          "normal/f32/matmul/7x9x128/*", "two parts of k add to one place of the workspace at once"),
+    /* The first case leaves two parts, the second one makes one. NaN of other rows may stay, too. */
+    SPLIT("product_stale", gpu_product_stale, NULL, C(BOUNDED), REPEATS | C(WRITES_OUTPUT),
+          "normal/f32/matmul/7x9x128/*,integers/f32/matmul/5x6x9/*", "joins parts that a call of a larger k has left"),
+    SPLIT("product_other_stream", gpu_product_other_stream, gpu_product_scratch, C(BOUNDED), REPEATS | C(WRITES_OUTPUT),
+          "normal/f32/matmul/7x9x128/*", "joins parts that another stream, which is not waited for, has yet to make"),
     /* memory */
     ROWS("past_end", gpu_past_end, C(STAYS_IN_BOUNDS), 0, FEW, "writes one result, 4 bytes, too many"),
     ROWS("last_unwritten", gpu_last_unwritten, C(WRITES_OUTPUT) | ERROR, REPEATS, FEW,
@@ -119,8 +152,7 @@ static const struct fold_mutant table[] = {
     BLOCKS("arrival_order", gpu_arrival_order, C(RUN_TO_RUN) | C(REPLAYS), REPEATS, FEW,
            "the last block joins partials as they came"),
     {.subject = {BASE("error_left", "leaves CUDA an error that nobody took", F32, SUM, gpu_error_left),
-                 .order = "rows/par_64",
-                 .claims = FREE | ERROR | C(LEAVES_NO_TRACE)},
+                 .order = "rows/par_64", .claims = FREE | ERROR | C(LEAVES_NO_TRACE)},
      .breaks = C(LEAVES_NO_TRACE),
      .fixtures = FEW},
     BLOCKS("counter_left", gpu_counter_left, C(RUN_TO_RUN), C(WRITES_OUTPUT) | ERROR | REPEATS, FEW,
@@ -138,10 +170,10 @@ static const struct fold_mutant table[] = {
                                         .claims = C(WRITES_OUTPUT) | C(BOUNDED) | C(REPLAYS) | C(RUN_TO_RUN) \
   }
 
-#define BROKEN_RANKS(id, function, text)                                                                       \
-  {                                                                                                            \
+#define BROKEN_RANKS(id, function, text)                                                                            \
+  {                                                                                                                 \
     .name = "broken/" id, .engine = FOLD_NCCL, .about = text, .dtypes = 1u << FOLD_F32, .problems = 1u << FOLD_SUM, \
-    .claims = C(WRITES_OUTPUT), .vector = true, .run = function, .scratch = fold_collective_canonical_scratch  \
+    .claims = C(WRITES_OUTPUT), .vector = true, .run = function, .scratch = fold_collective_canonical_scratch       \
   }
 
 static const struct fold_subject broken[] = {

@@ -20,6 +20,10 @@ fold_run gpu_blocks_sound, gpu_late_partial, gpu_arrival_order, gpu_counter_left
 fold_scratch gpu_blocks_scratch;
 /* mutants_gpu_exact.cu: exact sums through limbs */
 fold_run gpu_exact_sound, gpu_lost_carry, gpu_late_carries, gpu_short_sticky, gpu_rounded_twice, gpu_minus_lost;
+/* mutants_gpu_products.cu: products of matrices, by one thread a result or by parts of k */
+fold_run gpu_product_sound, gpu_product_tail_lost, gpu_product_lda_is_k, gpu_product_bias_twice;
+fold_run gpu_product_split_sound, gpu_product_split_race, gpu_product_stale, gpu_product_other_stream;
+fold_scratch gpu_product_scratch;
 /* mutants_gpu_flush.cu: a right kernel, compiled with -ftz=true */
 fold_run gpu_flush;
 /* mutants_gpu_broken.cu, and mutants_gpu_image.cu, which is compiled for another architecture */
