@@ -82,7 +82,9 @@ def try_head(path):
     needs = command.split()[0]
     if shutil.which(needs) is None or (path.suffix == ".py" and "torch" in path.name and importlib.util.find_spec("torch") is None):
         return
-    done = subprocess.run(f"{command} --fixtures 'normal/f32/sum/3x1000/seed1'", shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if "--fixtures" not in command:
+        command += " --fixtures 'normal/f32/sum/3x1000/seed1'"
+    done = subprocess.run(command, shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 77:  # no GPU
         expect(path.name, command, "[...] held, [...] refuted, [...] skipped", done.stdout.strip().splitlines()[-1])
 
