@@ -38,7 +38,7 @@ NEAREST = [
     ("oracles/bound", "outcomes bound judge study"), ("oracles/running_product", "outcomes judge"),
     ("oracles/lowest", "outcomes exact judge"), ("oracles/replay_method", "host mutants"), ("oracles/replay", "orders dot memory host"), ("oracles/prod", "product oracle_mutants judge"),
     ("oracles/order", "orders host judge bound"), ("oracles/panel", "telling"), ("oracles/sorted", "orders memory telling"), ("oracles/decimal", "fixtures npy"), ("oracles/", "oracle_mutants exact bound judge"),
-    ("kernels/host/dot", "host bench_host"), ("kernels/host", "host orders judge"), ("kernels/collective", "collective mutants"), ("src/judge/registry", "registry"), ("src/judge/sweep", "judge guest_claims guests"), ("src/judge/reveal_subject", "reveal reveal_command"), ("src/judge/order_change", "judge order_changes"), ("src/judge/side_rows", "judge order_changes"),
+    ("kernels/host/terms", "host bench_host"), ("kernels/host", "host orders judge"), ("kernels/collective", "collective mutants"), ("src/judge/registry", "registry"), ("src/judge/sweep", "judge guest_claims guests"), ("src/judge/reveal_subject", "reveal reveal_command"), ("src/judge/order_change", "judge order_changes"), ("src/judge/side_rows", "judge order_changes"),
     ("src/judge", "judge memory device rig_world mutants rig command"),
     ("src/rig/world", "rig_world mutants"), ("src/rig/engine_cuda", "engine_cuda cuda_driver"), ("src/rig/engine_opencl", "opencl"), ("src/rig/cuda_driver", "engine_cuda cuda_driver"), ("src/rig", "rig device judge mutants"), ("src/run", "judge command mutants"),
     ("src/command", "command report"), ("src/records", "report command"), ("src/report", "report"), ("src/bench", "bench_figures bench"),

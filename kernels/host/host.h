@@ -8,11 +8,10 @@ fold_run fold_host_ordered; /* the native replay of subject->order */
 fold_run fold_host_determ;  /* the order of rows/par_256 by subject->width workers, a power of two up to 256 */
 /* Sums by the subject's method; plain ones in its accumulator, which is f64 or the terms' dtype. */
 fold_run fold_host_summed;
-fold_run fold_host_dot_exact;
 fold_run fold_host_blocked; /* products of matrices by tiles, in dot/sequential's order */
 fold_run fold_host_keyed;
 fold_run fold_host_asum;
-fold_run fold_host_terms_exact; /* of any problem whose terms have one factor */
+fold_run fold_host_terms_exact; /* of any problem */
 fold_run fold_host_scan;        /* plain or exact, by the method */
 fold_run fold_host_scan_tiled, fold_host_scan_warps;
 

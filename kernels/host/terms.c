@@ -1,21 +1,39 @@
-/* terms.c: sums whose terms are not the elements side by side: the exact sums of any such problem, term by term without rounding, and
- * sums of magnitudes in rising index. Each result is rounded once. */
+/* terms.c: exact sums of any problem's terms, of one factor or of two, without rounding on the way and rounded once, on any number of
+ * threads; and sums of magnitudes in rising index. Dot products in a declared order are its replay (ordered.c). */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/bits.h"
 #include "kernels/host/host.h"
+#include "oracles/super_dot.h"
 #include "oracles/super_round.h"
 
-static fold_status add_exactly(const struct fold_call *call, size_t row, enum fold_dtype result) {
+/* The exact sum of terms that lie side by side; `room` is for those of two factors. */
+static fold_status add_exactly(const struct fold_terms *line, enum fold_dtype result, unsigned threads,
+                               struct fold_super_dot *room, uint64_t *bits) {
+  if (line->factors == 1) {
+    struct fold_super sum = {0};
+    fold_super_add(line->dtype, line->factor[0], line->n, &sum, NULL);
+    *bits = fold_super_round(line->dtype, &sum, result);
+    return fold_ok();
+  }
+  *room = (struct fold_super_dot){0};
+  FOLD_TRY(fold_super_dot_add(line->dtype, line->factor[0], line->factor[1], line->n, threads, room));
+  *bits = fold_super_dot_close(room, result);
+  return fold_ok();
+}
+
+static fold_status make_exactly(const struct fold_call *call, enum fold_dtype result, size_t row,
+                                struct fold_super_dot *room) {
   const struct fold_terms terms = fold_call_terms(call, row);
-  struct fold_super sum = {0};
   struct fold_terms line;
-  void *room;
-  FOLD_TRY(fold_terms_line(&terms, &line, &room));
-  fold_super_add(line.dtype, line.factor[0], line.n, &sum, NULL);
-  fold_bits_store(result, call->out, row, fold_super_round(line.dtype, &sum, result));
-  free(room);
+  void *side_by_side;
+  uint64_t bits = 0;
+  FOLD_TRY(fold_terms_line(&terms, &line, &side_by_side));
+  const fold_status status = add_exactly(&line, result, fold_host_threads(call), room, &bits);
+  free(side_by_side);
+  FOLD_TRY(status);
+  fold_bits_store(result, call->out, row, bits);
   return fold_ok();
 }
 
@@ -24,9 +42,11 @@ fold_status fold_host_terms_exact(const struct fold_subject *subject, const stru
   struct fold_slots slots;
   struct fold_call sorted;
   FOLD_TRY(fold_call_sorted(call, &slots, &sorted));
-  fold_status status = fold_ok();
+  struct fold_super_dot *room = malloc(sizeof *room);
+  fold_status status = room ? fold_ok() : fold_no_memory("for exact sums");
   for (size_t r = 0; r < fold_results(call->problem, &call->shape) && status.code == FOLD_OK; r++)
-    status = add_exactly(&sorted, r, result);
+    status = make_exactly(&sorted, result, r, room);
+  free(room); /* unseen: drop */
   fold_slots_free(&slots);
   return status;
 }
