@@ -1,5 +1,6 @@
 /* test_compare.c: compare reports every case whose results, or whose input, differ between two records, and what only
  * one of them has; it leaves nothing out without saying so. */
+#include "compare/recorded.h"
 #include "shell.h"
 
 /* A record of one row, whose hash is that of its result. */
@@ -190,4 +191,20 @@ Test(compare, an_array_that_is_full_is_read_to_its_end_and_no_further) {
   shell_run(s, AT_THE_EDGE "$F compare --claim run_to_run a b");
   EXPECT_CODE(s, 77);
   cr_expect(strstr(s->out, " 1024        0\n0 held, 0 refuted; 0 only in a, 0 only in b"), "%s", s->out);
+}
+
+/* By its operation, whatever the problem is: dot products are sums, too. */
+Test(compare, a_recorded_defect_is_known_by_the_operation_of_its_problem) {
+  static const struct {
+    const char *op;
+    bool known;
+  } rows[] = {{"sum", true}, {"dot", true}, {"keyed", true}, {"prod", false}, {"scan_max", false}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    json_t *record =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:b}", "type", "judgement", "subject", "cub/reduce_gpu_to_gpu",
+                  "claim", "bounded", "op", rows[i].op, "verdict", "refuted", "known", "so", "peer", 1, "promised", 1);
+    const uint64_t against = fold_recorded_against(record, "CCCL 3.6.0");
+    cr_expect_eq(against, rows[i].known ? 0 : FOLD_CLAIM(FOLD_BOUNDED), "%s", rows[i].op);
+    json_decref(record);
+  }
 }

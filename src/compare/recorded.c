@@ -80,7 +80,7 @@ static bool is_known(const json_t *record, const struct fold_claim *claim, const
   if (!json_is_string(json_object_get(record, "known")) || !json_is_true(json_object_get(record, "peer"))) return false;
   for (size_t i = 0; i < n && problem; i++)
     if (strcmp(facts[i].subject, fold_record_text(record, "subject")) == 0 && facts[i].claims & FOLD_CLAIM(claim->id) &&
-        facts[i].ops >> problem->id & 1 && fold_known_in(&facts[i], version))
+        facts[i].ops >> problem->op & 1 && fold_known_in(&facts[i], version))
       return true;
   return false;
 }
