@@ -14,6 +14,7 @@ from guest_shell import FOLDPROOF, GUESTS, build, verify  # noqa: E402
 
 FOLDER = tempfile.TemporaryDirectory()
 TAILS = build(pathlib.Path(FOLDER.name), "tails", GUESTS / "tails.c")
+PRODUCTS = build(pathlib.Path(FOLDER.name), "products", GUESTS / "products.c")
 
 
 def sweep(subject, *options):
@@ -28,6 +29,10 @@ def check_refuted(subject, case, words, more, *options):
     code, out, err = sweep(subject, *options)
     assert code == 1 and f"REFUTED: tails/{subject} on host violates bounded: {case}/seed1" in joined(out), (subject, code, out, err)
     assert words in joined(out) and f"also refuted: bounded ({more} more case" in out, (subject, words, out)
+    check_replay(out)
+
+
+def check_replay(out):
     replay = next(line for line in out.splitlines() if line.startswith("  reproduce: "))[len("  reproduce: "):]
     again = subprocess.run(replay, shell=True, capture_output=True, text=True)
     assert again.returncode == 1 and again.stdout.rstrip().endswith("0 held, 1 refuted, 0 skipped"), (replay, again)
@@ -54,6 +59,20 @@ def test_every_size_is_judged_and_a_right_guest_held():
     assert code == 0 and out.rstrip().endswith("10 held, 0 refuted, 2 skipped") and "no selected case is for this claim" in out, out
 
 
+def test_a_sweep_is_made_of_each_layout():
+    layouts = "--sweep", "k=8:40:8", "--sweep", "m=3,layout=nn,layout=nt"
+    code, out, err = verify("--guest", PRODUCTS, "--subjects", "products/matmul_right", *layouts)
+    assert code == 0 and out.rstrip().endswith("10 held, 0 refuted, 0 skipped"), (code, out, err)
+    code, out, err = verify("--guest", PRODUCTS, "--subjects", "products/matmul_transpose_ignored", *layouts)
+    assert code == 1 and "violates bounded: sweep/f32/matmul/3x2x8/nt/seed1" in joined(out), (code, out, err)
+    assert "5 held, 5 refuted" in out, out
+    check_replay(out)
+    code, out, _ = sweep("right", *layouts)  # which takes contiguous arrays only
+    assert code == 0 and "5: it takes contiguous inputs only" in out and out.rstrip().endswith("5 held, 0 refuted, 5 skipped"), (code, out)
+    code, out, err = verify("dot/exact", "host/pairwise", "--engine", "host", "--claims", "faithful", "--sweep", "k=5,layout=tn,layout=tt")
+    assert code == 0 and "host/pairwise" not in out and " 0 refuted, 0 skipped" in out, (code, out, err)  # a sum has one input
+
+
 def test_sizes_around_one_along_any_axis():
     code, out, _ = sweep("right", "--around", "k=4096", "--fixtures", "sweep/*")
     assert code == 0 and out.rstrip().endswith("7 held, 0 refuted, 0 skipped"), out
@@ -71,6 +90,8 @@ def test_what_no_sweep_can_be_is_refused():
                         (["k=1:9000"], "makes the list longer than 4096"),
                         (["k=1:2000,m=1:2000"], "stands for 4000000 cases"),
                         (["k="], "k: "),
+                        (["k=3,layout=nx"], "layout: nx is no layout"),
+                        (["k=3,layout=n"], "no selected subject has sums with these axes"),
                         (["k=x"], "k: x is malformed")):
         code, out, err = sweep("right", "--sweep", *words)
         assert code == 2 and says in err and len(err.splitlines()) == 1, (words, code, err)

@@ -71,7 +71,7 @@ static const struct argp_option options[] = {
      1},
     {"sweep", SWEEP, "AXIS=A:B:STEP,...", 0,
      "use sums of whole numbers of each size from A to B (in steps of 1 without STEP) instead of fixtures, of which "
-     "bounded takes the exact result alone: k=8:20000:8 (repeatable; axes k, m, n and batch)",
+     "bounded takes the exact result alone: k=8:20000:8 (repeatable; axes k, m, n, batch; layout=nt)",
      1},
     {"problem", PROBLEM, "PROBLEM", 0,
      "with --npy: PROBLEMS (default: sum). One file may have all rows of dot's inputs, or of matvec's", 1},
