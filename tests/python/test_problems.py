@@ -232,7 +232,7 @@ class Others(Case):
         cases = "normal/f32/scan*/*,normal/f32/exclusive_scan/*"
         for problem, fn, claims in (("scan", lambda x: np.cumsum(x, -1), "bounded"), ("scan_max", lambda x: np.maximum.accumulate(x, -1), "correctly_rounded"),
                                     ("scan_min", lambda x: np.minimum.accumulate(x, -1), "correctly_rounded"),
-                                    ("exclusive_scan", lambda x: np.cumsum(x, -1) - x if x.shape[1] < 2 else np.cumsum(np.hstack([x[:, :1] * 0, x[:, :-1]]), -1), "bounded")):
+                                    ("exclusive_scan", lambda x: np.cumsum(x, -1) - x if x.shape[1] < 2 else np.cumsum(np.hstack([np.zeros_like(x[:, :1]), x[:, :-1]]), -1), "bounded")):
             with self.subTest(problem):
                 self.assertEqual(set(judge(fn, problem, cases, claims=claims).verdicts[claims]) - {"skipped"}, {"held"})
                 for wrong in (lambda x: fn(x)[:, ::-1], lambda x: fn(x * (np.arange(x.shape[1]) != 1)), lambda x: fn(x)[::-1]):

@@ -107,7 +107,9 @@ class Told(unittest.TestCase):
             x *= -1
             return x.sum(-1)
 
-        claims = ("bounded", "batch_invariant", "length_invariant", "alignment_invariant", "padding_invariant")
+        claims = ("bounded", "alignment_invariant", "padding_invariant")
+        for restored in ("batch_invariant", "length_invariant"): # after each run of a part of the case
+            self.assertEqual(judge(negating, claims=restored, only=restored, fixtures="normal/f32/sum/17x257/seed1").verdicts[restored], {"held": 1})
         for asked in (*claims, ",".join((*claims, "run_to_run"))):
             result = judge(negating, claims=asked, only=asked, fixtures="normal/f32/sum/17x257/seed1")
             refuted = [r for r in result.judgements if r["verdict"] == "refuted"]
