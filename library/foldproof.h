@@ -152,6 +152,10 @@ struct foldproof_verify_options {
   uint32_t full; /* 1: a judgement has the bits of all rows, not only of the first 16, as goldens need [0] */
   /* After so many seconds all that is left is skipped, with that reason; the shortest cases come first [0: no limit]. */
   double seconds;
+  /* Sums of whole numbers of each size along axes k, m, n and batch, as --sweep has them ("k=8:20000:8,m=1:3"), judged instead of
+   * fixtures; where `sweep_adds` is 1, in addition to them [none]. */
+  const char *sweep;
+  uint32_t sweep_adds;
 };
 
 /* Receives one judgement, or an explanation of an earlier one, as a line of JSON like those of `foldproof verify

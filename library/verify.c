@@ -31,12 +31,15 @@ static fold_status selection_of(const struct foldproof_verify_options *o, struct
                                .n_npy = o->n_npy,
                                .npy_problem = fold_problem_find(o->problem ? o->problem : "sum"),
                                .repeats = o->repeats ? o->repeats : FOLD_REPEATS,
+                               .sweep = {.text = o->sweep, .alone = o->sweep && !o->sweep_adds},
                                .backwards = o->backwards,
                                .seconds = o->seconds > 0 ? o->seconds : 0};
   if (s->seconds > 0) s->end = fold_now() + s->seconds;
   if (s->repeats > FOLD_REPEATS_MOST)
     return fold_error(FOLD_BAD_INPUT, "%u repeats: at most %d", s->repeats, FOLD_REPEATS_MOST);
   if (s->npy_problem == NULL) return fold_error(FOLD_BAD_INPUT, "no problem is called '%.60s'", o->problem);
+  if (o->sweep && o->n_npy > 0)
+    return fold_error(FOLD_BAD_INPUT, "arrays are judged in place of sizes along an axis: leave out sweep");
   if (o->n_npy > 0 && o->npy == NULL) return fold_error(FOLD_BAD_INPUT, "the list of arrays is a null pointer");
   return fold_ok();
 }
@@ -132,6 +135,7 @@ static fold_status load_and_judge(const struct foldproof_guest_table *table, con
   fold_status status = fold_ok();
   selection.claims = claims;
   if (o->claims && claims == NULL) status = fold_no_memory("for a list of claims");
+  fold_select_swept(&selection, &all);
   if (status.code == FOLD_OK) status = judge(&all, &selection, t);
   free(claims);
   fold_guests_unload(&all);

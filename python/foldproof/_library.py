@@ -87,6 +87,8 @@ class Options(ctypes.Structure):
         ("backwards", c_uint32),
         ("full", c_uint32),
         ("seconds", c_double),
+        ("sweep", c_char_p),
+        ("sweep_adds", c_uint32),
     ]
 
 

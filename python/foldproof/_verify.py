@@ -8,13 +8,14 @@ import inspect
 import json
 import os
 import time
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union, cast
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _arrays, _claims, _data, _fresh, _library, _problem, _replay, _signals, _threads
 from ._callable import Guest
 from ._progress import Progress
 from ._result import LEFT_OUT, Record, Result
 from ._rows import Rows
+from ._sizes import Around, sizes_of
 
 if TYPE_CHECKING:
     from typing_extensions import ParamSpec
@@ -37,15 +38,6 @@ def listed(names: Names, option: str = "names") -> Optional[List[str]]:
     if not found:
         raise ValueError(f"{option}={names!r} names nothing")
     return found
-
-
-def _wholes(name: str, values: Union[int, Sequence[int]], least: int, most: int) -> List[int]:
-    """[256] from 256, or a list of any sequence's numbers."""
-    if hasattr(values, "__index__"):
-        return [_library.whole(name, cast(int, values), least, most)]
-    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
-        raise TypeError(f"{name}={values!r}: a whole number, or a list of them, as [256, 1024]")
-    return [_library.whole(name, value, least, most) for value in values]
 
 
 def _skips_nan(nan: Optional[str]) -> bool:
@@ -149,7 +141,8 @@ def judge(
     order: Optional[str] = None,
     method: Optional[str] = None,
     repeats: int = 3,
-    around: Union[int, Sequence[int]] = (),
+    around: Around = (),
+    sweep: Optional[str] = None,
     strides: bool = False,
     finite: bool = False,
     nan: Optional[str] = None,
@@ -170,7 +163,9 @@ def judge(
     if device not in ("cpu", "cuda"):
         raise ValueError(f"device={device!r}: 'cpu' or 'cuda'")
     repeats = _library.whole("repeats", repeats, 1, 1_000_000)  # as the command's --repeats
-    around = _wholes("around", around, 1, (1 << 32) - 1)
+    sizes = sizes_of(around, sweep)
+    if sizes.sweep and problem == "rows":
+        raise ValueError("sizes are swept in sums, whose value is known: problem='rows' takes no sweep=, and around= without an axis")
     check_callable(fn)
     if not isinstance(seconds, (int, float)) or not seconds >= 0:
         raise ValueError(f"seconds={seconds!r}: a number, 0 for no limit")
@@ -188,7 +183,7 @@ def judge(
     wanted = listed(claims, "claims")
     asked: Dict[str, Any] = {"problem": problem, "device": None if device == "cpu" else device, "like": like, "set": set}
     asked.update(name=name, accumulator=accumulator, result=result, order=order, method=method, repeats=repeats if repeats != 3 else None)
-    asked.update(around=list(around) or None, strides=strides or None, accurate_as=accurate_as, ulps=ulps, wraps=wraps or None, factor_dtype=factor_dtype, finite=finite or None, nan=nan, seconds=seconds if seconds != LIMIT else None)
+    asked.update(around=sizes.near or None, sweep=sweep, strides=strides or None, accurate_as=accurate_as, ulps=ulps, wraps=wraps or None, factor_dtype=factor_dtype, finite=finite or None, nan=nan, seconds=seconds if seconds != LIMIT else None)
     asked.update({"data": _data.code_of(data)} if own else {}, axis=axis if axis != -1 else None)
     asked["same_bits_as"] = _replay.code_of(same_bits_as, "other") if callable(same_bits_as) else same_bits_as
     rows = named == "rows"
@@ -225,8 +220,8 @@ def judge(
         set=_library.text(set or "guests"),
         folder=_library.fixtures(),
         repeats=repeats,
-        around=(ctypes.c_uint64 * len(around))(*around),
-        n_around=len(around),
+        around=(ctypes.c_uint64 * len(sizes.rows))(*sizes.rows),
+        n_around=len(sizes.rows),
         unseen=unseen,
         n_unseen=len(unseen),
         backwards=_backwards,
@@ -235,6 +230,8 @@ def judge(
         npy=(ctypes.c_char_p * len(npy))(*map(os.fsencode, npy)),
         n_npy=len(npy),
         problem=_library.text(named) if npy and not rows else None,
+        sweep=_library.text(sizes.sweep),
+        sweep_adds=sizes.adds,
     )
     found = Result(_replay.code_of(fn, "fn"), asked, named=claims is not None or only is not None)
 
@@ -336,7 +333,10 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     order         the declared order in which terms are joined (`foldproof list orders`), which `replays` needs
     method        how terms are added: "plain", "kahan", "neumaier" or "exact"
     repeats       number of repeats for run_to_run, up to 1,000,000
-    around        a number of rows, or a list such as [256, 1024]: batch_invariant tries every size near these, and near powers of two
+    around        a number of rows, or a list such as [256, 1024]: batch_invariant tries every size near these, and near powers of two. A text
+                  "k=4096" (or m, n, batch): sums of that size, and of up to 3 less and more, are judged as well as fixtures, as those of sweep
+    sweep         "k=8:20000:8": sums of whole numbers of each of these sizes (first, last, step) along axis k, m, n or batch, in place of fixtures.
+                  `bounded` takes the exact result alone, and says which terms are missing
     accurate_as   an order (`foldproof list orders`): errors are within the bound of a plain sum of its height, whatever fn's own order is
     ulps          errors are at most so many ulps of the exact result, wherever that is finite: terms that cancel refute it of any plain
                   sum, so choose `fixtures` to which the claim applies

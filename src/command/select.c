@@ -370,16 +370,6 @@ static fold_status check_guests(const struct fold_selection *selection, const st
                     registry->n ? registry->subjects[0].name : "", selection->subjects ? selection->subjects : "");
 }
 
-/* Sizes are swept in what a selected subject takes. */
-static void take_masks(struct fold_selection *selection, const struct fold_registry *registry) {
-  for (size_t i = 0; i < registry->n; i++) {
-    const struct fold_subject *subject = &registry->subjects[i];
-    if (!fold_selects_subject(selection, subject) || fold_engine_has_ranks(subject->engine)) continue;
-    selection->sweep.problems |= subject->problems;
-    selection->sweep.dtypes |= subject->dtypes;
-  }
-}
-
 fold_status fold_selection_open(struct fold_selection_options *o, const struct fold_registry *own) {
   struct fold_selection *s = &o->selection;
   if (s->claims &&
@@ -404,7 +394,7 @@ fold_status fold_selection_open(struct fold_selection_options *o, const struct f
       fold_list_reverse((void *)(uintptr_t)o->registry.subjects, o->registry.n, sizeof(struct fold_subject));
   }
   FOLD_TRY(fold_selection_check(s, &o->registry));
-  take_masks(s, &o->registry);
+  fold_select_swept(s, &o->registry);
   return check_guests(s, &o->registry);
 }
 

@@ -82,6 +82,8 @@ struct fold_sink {
 /* Over how many ranks arrays are spread. If an engine with ranks is asked for: over all its ranks, and this starts its
  * world; if it has none, over one, so that the case is skipped with the engine's reason. Else 0. */
 fold_status fold_select_ranks(const struct fold_selection *selection, unsigned *ranks);
+/* Notes what sizes are swept in: the problems and dtypes that a selected subject takes. */
+void fold_select_swept(struct fold_selection *selection, const struct fold_registry *registry);
 /* Reads the selected cases, with arrays spread over so many ranks. BAD_INPUT for a glob that matches nothing. */
 fold_status fold_select_cases(const struct fold_selection *selection, unsigned ranks, struct fold_cases *cases);
 

@@ -149,6 +149,15 @@ static int by_terms(const void *a, const void *b) {
   return n != m ? (n > m) - (n < m) : strcmp(one->name, other->name);
 }
 
+void fold_select_swept(struct fold_selection *selection, const struct fold_registry *registry) {
+  for (size_t i = 0; i < registry->n; i++) {
+    const struct fold_subject *subject = &registry->subjects[i];
+    if (!fold_selects_subject(selection, subject) || fold_engine_has_ranks(subject->engine)) continue;
+    selection->sweep.problems |= subject->problems;
+    selection->sweep.dtypes |= subject->dtypes;
+  }
+}
+
 static fold_status load(const struct fold_selection *selection, struct fold_cases *cases) {
   return (selection->fresh ? fold_cases_load_again : fold_cases_load)(selection->folder, selection->set,
                                                                       selection->fixtures, cases);

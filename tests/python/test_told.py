@@ -250,6 +250,36 @@ class Asked(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, told):
                 judge(by_one_size, around=wrong)
 
+    def test_sizes_are_swept(self):
+        ask = functools.partial(foldproof.judge, like="numpy")
+
+        def lost_at_1000(A, B):
+            return A @ B if A.shape[1] != 1000 else A[:, :992] @ B[:992]
+
+        def lost_at_4097(x):
+            return x.sum(-1) if x.shape[1] != 4097 else x[:, 1:].sum(-1)
+
+        result = ask(lost_at_1000, problem="matmul", sweep="k=200:2000:200,m=2:3")
+        self.assertEqual({r["cols"]: r["verdict"] for r in result.judgements if r["claim"] == "bounded"}, {k: "refuted" if k == 1000 else "held" for k in range(200, 2001, 200)})
+        self.assertEqual({r["shape"][1] for r in result.judgements}, {2, 3})
+        wrong = next(r for r in result.judgements if r["verdict"] == "refuted")
+        self.assertIn("8 of 1,000 terms are missing", wrong["reason"])
+        self.assertIn("sweep='k=200:2000:200,m=2:3'", wrong["asked"]["python"])
+        again = ask(lost_at_1000, problem="matmul", sweep="k=200:2000:200,m=2:3", fixtures=wrong["case"])
+        self.assertEqual([r["verdict"] for r in again.judgements if r["claim"] == "bounded"], ["refuted"])
+        result = ask(lost_at_4097, around=["k=4096", 5], fixtures="normal/f32/sum/17x257/*,sweep/*", claims="bounded,batch_invariant,fresh_process")
+        swept = {r["cols"]: r["verdict"] for r in result.judgements if r["claim"] == "bounded"}
+        self.assertEqual(swept, {257: "held", **{k: "refuted" if k == 4097 else "held" for k in range(4093, 4100)}})
+        for asked in {"sweep": "k=8:9:1"}, {"around": "k=9", "fixtures": "sweep/*"}:
+            result = ask(to_import.row_sum, claims="fresh_process", **asked)
+            self.assertEqual({r["verdict"] for r in result.judgements if r["claim"] == "fresh_process"}, {"held"}, result)
+        for wrong, told in ({"sweep": "k"}, "sweep='k': AXIS=FIRST:LAST:STEP"), ({"sweep": 5}, "sweep=5: "), ({"sweep": "q=1:2"}, "^sweep='q=1:2': "), ({"sweep": "m=9:1"}, "^sweep='m=9:1': m=9:1 ends before it begins"):
+            with self.assertRaisesRegex(ValueError, told):
+                ask(lost_at_4097, **wrong)
+        for wrong in ({"sweep": "k=8:16", "problem": "rows"}, {"around": "k=16", "problem": "rows"}, {"sweep": "k=8:16", "data": np.ones((2, 8), "f4")}):
+            with self.assertRaisesRegex(ValueError, "swe"):
+                ask(lost_at_4097, **wrong)
+
     def test_a_list_that_is_none_is_told_by_its_name(self):
         for option in ("dtypes", "claims", "only", "fixtures"):
             with self.assertRaisesRegex(TypeError, f"^{option}=5: names are text"):
