@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import ctypes
 import gc
+import inspect
 import math
 import sys
 import time
@@ -54,6 +55,33 @@ def _skips() -> Tuple[Any, ...]:
     """What a callable raises to have a case skipped, with the exception's text as the reason."""
     pytests = getattr(sys.modules.get("pytest"), "skip", None)
     return (NotImplementedError, pytests.Exception) if pytests else (NotImplementedError,)
+
+
+def _is_own_call(error: BaseException) -> bool:
+    """Whether the call itself failed: no frame but ours is in the traceback."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_frame.f_globals.get("__name__", "").startswith("foldproof."):
+        frame = frame.tb_next
+    return frame is None
+
+
+def _signature(fn: Any) -> Optional[inspect.Signature]:
+    try:
+        return inspect.signature(fn)
+    except (TypeError, ValueError):  # many C functions have none
+        return None
+
+
+def _misfits(fn: Any, n: int) -> bool:
+    """Whether the callable does not take n arguments."""
+    signature = _signature(fn)
+    if signature is None:
+        return False
+    try:
+        signature.bind(*range(n))
+    except TypeError:
+        return True
+    return False
 
 
 def _let_go(error: BaseException, outside: Optional[BaseException]) -> None:
@@ -296,8 +324,23 @@ class Guest:
             error.__traceback__ = None
             self._say(call, self._text_of(error) or f"it raises {type(error).__name__}")
             return _library.UNSUPPORTED
+        if isinstance(error, TypeError) and _is_own_call(error) and _misfits(self.fn, self._arguments(call)):
+            self.stop.append(TypeError(self._misfit(call)))
         self._keep(call, error)
         return _FAILED
+
+    def _arguments(self, call: Any) -> int:
+        problem = BY_NUMBER[call.problem]
+        return len(problem.inputs) + (problem.keys >= 0)
+
+    def _misfit(self, call: Any) -> str:
+        """What foldproof calls, and what the callable takes."""
+        problem = BY_NUMBER[call.problem]
+        shapes = [str(_shape(call, self._axes(call, k))) for k in range(len(problem.inputs))]
+        arrays = "an array of shape " if len(shapes) == 1 else "arrays of shapes "
+        number = f" and the number of slots, {call.extent[AXES.index('m')]}" if problem.keys >= 0 else ""
+        return (f"{self.name} takes {_signature(self.fn)}, and for problem {self.form.name!r} foldproof calls it with {self._arguments(call)} "
+                f"argument{'s' if self._arguments(call) > 1 else ''}: {arrays}{' and '.join(shapes)}{number}")
 
     def _text_of(self, error: BaseException) -> str:
         try:

@@ -280,6 +280,35 @@ class Asked(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "swe"):
                 ask(lost_at_4097, **wrong)
 
+    def test_a_callable_that_takes_other_arguments_ends_at_once(self):
+        seen = []
+
+        def of_two(A, B):
+            seen.append(A.shape)
+            return A @ B
+
+        class Of:
+            def __call__(self, x, y=0):
+                return x.sum(-1)
+
+        for fn, problem, told in ((of_two, "sum", r"^py/.*of_two takes \(A, B\), and for problem 'sum' foldproof calls it with 1 argument: an array of shape \(\d+, \d+\)$"),
+                                  (to_import.row_sum, "matmul", r"takes \(x\), and for problem 'matmul' foldproof calls it with 2 arguments: arrays of shapes \(\d+, \d+\) and \(\d+, \d+\)$"),
+                                  (lambda: 0, "ij->i", r"takes \(\), and for problem 'sum' foldproof calls it with 1 argument"),
+                                  (of_two, "keyed", r"calls it with 3 arguments: arrays of shapes .* and the number of slots, \d+$"),
+                                  (Of(), "keyed", r"takes \(x, y=0\), ")):
+            with self.assertRaisesRegex(TypeError, told):
+                foldproof.judge(fn, problem=problem, like="numpy")
+        self.assertEqual(seen, [])
+        self.assertEqual(judge(Of(), "bounded", fixtures="normal/f32/sum/17x257/*").counts["broken"], 0)
+
+        @functools.wraps(of_two)
+        def wrapped(*given):
+            return of_two(*given)
+
+        result = judge(wrapped, "bounded", fixtures="normal/f32/sum/17x257/*,normal/f32/sum/33x33/*")
+        self.assertEqual(result.counts["broken"], len(result.judgements), "its own mistake, and not the call's")
+        self.assertGreater(len(result.judgements), 1)
+
     def test_a_list_that_is_none_is_told_by_its_name(self):
         for option in ("dtypes", "claims", "only", "fixtures"):
             with self.assertRaisesRegex(TypeError, f"^{option}=5: names are text"):
