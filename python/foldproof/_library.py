@@ -15,6 +15,7 @@ HERE = Path(__file__).resolve().parent
 _PLACES = [folder / ".foldproof.mesonpy.libs" for folder in (HERE.parent, Path(sysconfig.get_path("platlib")))]
 COMPILED = next(filter(Path.is_dir, _PLACES), _PLACES[0])
 UNSUPPORTED = 77
+_TABLE = "the table: "  # a callable has none that its user knows
 
 
 class Call(ctypes.Structure):
@@ -201,4 +202,5 @@ def whole(name: str, value: int, least: int, most: int) -> int:
 def check(code: int) -> None:
     """Raises ValueError with the library's message if a call failed."""
     if code:
-        raise ValueError(library().foldproof_error().decode())
+        said = library().foldproof_error().decode()
+        raise ValueError(said[len(_TABLE):] if said.startswith(_TABLE) else said)

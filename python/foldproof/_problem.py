@@ -176,6 +176,8 @@ def find(problem: str, axis: int = -1) -> Form:
     """Of a problem that is given by its name, with the axis that a callable reduces, or by a signature as einsum has them."""
     if isinstance(problem, str) and "->" in problem:
         return _parse(problem)
+    if isinstance(problem, str) and "," in problem and not {word.strip() for word in problem.split(",")} & set(BY_NAME):
+        raise _wrong(problem, "a signature has an arrow, and behind it the axes of the results")
     if not _folds_axis_0(problem, axis):
         return Form(problem)  # the library says what is wrong with a name
     return _parse(BY_NAME[problem if problem in BY_NAME else "sum"].transposed)._replace(name=problem)

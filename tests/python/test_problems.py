@@ -87,7 +87,7 @@ class Table(Case):
                 with self.assertRaisesRegex(ValueError, r"a signature is like 'ij->i' \(sum\), 'ij,ij->i' \(dot\), .*'kn,k->mn' \(keyed\), with any letters"):
                     judge(products, problem=signature)
             else:
-                with self.assertRaisesRegex(ValueError, "unknown word"):
+                with self.assertRaisesRegex(ValueError, "a signature has an arrow" if "," in signature else "unknown word"):
                     judge(products, problem=signature)
 
 

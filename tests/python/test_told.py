@@ -309,6 +309,13 @@ class Asked(unittest.TestCase):
         self.assertEqual(result.counts["broken"], len(result.judgements), "its own mistake, and not the call's")
         self.assertGreater(len(result.judgements), 1)
 
+    def test_a_signature_without_results(self):
+        for problem in ("ij,jk", "ij, j"):
+            with self.assertRaisesRegex(ValueError, f"^problem='{problem}': a signature has an arrow.*'ij,jk->ik'"):
+                foldproof.judge(to_import.row_sum, problem=problem)
+        with self.assertRaisesRegex(ValueError, "^py/row_sum: its problems has the unknown word 'maks'"):
+            foldproof.judge(to_import.row_sum, problem="maks")
+
     def test_a_list_that_is_none_is_told_by_its_name(self):
         for option in ("dtypes", "claims", "only", "fixtures"):
             with self.assertRaisesRegex(TypeError, f"^{option}=5: names are text"):
