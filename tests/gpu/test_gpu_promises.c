@@ -87,7 +87,9 @@ static void error_bounds(struct shell *s) {
     for (size_t k = 0; k < n; k++) {
       struct promise_count count = promise_count(s, "v.jsonl", names[k], claims[c], "");
       bool absent = count.held == 0 && strncmp(names[k], "cub/reduce_", 11) == 0;
-      cr_expect(count.held >= 100 || absent, "%s: %s held on %zu cases", names[k], claims[c], count.held);
+      /* It takes few default cases: those whose first matrix ends with ones. */
+      const size_t least = strcmp(names[k], "cublas/lt_bias") == 0 ? 2 : 100;
+      cr_expect(count.held >= least || absent, "%s: %s held on %zu cases", names[k], claims[c], count.held);
       judged += count.held;
     }
   }
