@@ -2,7 +2,7 @@
 # bench-gpu.sh: times sums on one GPU as docs/measured.md quotes them, and keeps the records.
 #   ci/bench-gpu.sh FOLDER
 # FOLDER receives, as records (.jsonl) and as printed text (.txt): small (one row of up to 10^6 terms), bench (longer rows, and many rows),
-# determ (four rows of 16,384), unaligned (rows of 16,383), thrust (beside thrust::reduce).
+# determ (four rows of 16,384), unaligned (rows of 16,383), thrust (beside thrust::reduce), products (of matrices).
 # FOLDPROOF_REQUIRE_GPUS says how many GPUs must be there (1), GPU_ARCH the architectures (this machine's), BUILD a folder that is
 # already built.
 # All parts run, even if one fails; the exit code is that of the first that failed: 1 for a refuted claim or an
@@ -28,7 +28,7 @@ bench() {
   [ $first != 0 ] || first=$code
 }
 
-for name in small bench determ unaligned thrust; do rm -f "$folder/$name".{txt,jsonl}; done
+for name in small bench determ unaligned thrust products; do rm -f "$folder/$name".{txt,jsonl}; done
 one_row="flat/canonical,flat/shuffle,flat/exact,cub/reduce"
 for data in normal full_range; do
   bench small --generator $data --dtype f32,f64,f16,bf16 --n 1e3,1e4,1e5,1e6 --subjects "$one_row" --iterations 31
@@ -36,6 +36,7 @@ done
 bench determ --rows 4 --cols 16384 --dtype f32,f64,f16,bf16 --subjects 'rows/*,cub/segmented'
 bench unaligned --rows 65536 --cols 16383 --dtype f32,bf16 --iterations 15 --unverified --subjects 'rows/s*,rows/p*,rows/e*,cub/segmented'
 bench thrust --n 1e3,1e4,1e5,1e6,1e7,1e8,5e8 --subjects flat/canonical,flat/shuffle,flat/shuffle@plain,flat/exact,thrust/reduce --peer thrust/reduce
+bench products --what products --dtype f32,f64,bf16 --subjects 'gemm/canonical,gemm/exact,cublas/gemm,cublas/gemm_16_8'
 bench bench --rows 65536 --cols 16384 --iterations 15 --unverified
 bench bench --rows 65536 --cols 16384 --dtype f16,bf16,f64 --subjects rows/exact,cub/segmented --iterations 15 --unverified
 # rows/exact on 4 GiB of short rows.
