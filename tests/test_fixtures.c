@@ -181,6 +181,8 @@ static const struct mistake {
     {PRODUCT "layout = nn, nx\n", 8, "layout: nx is no layout: for each input n, or t"},
     {PRODUCT "layout = columns\n", 8, "layout: columns is no layout"},
     {PRODUCT "layout = nnn\n", 8, "layout: nnn is no layout"},
+    /* More letters than a mask has bits: seen by UBSan. */
+    {PRODUCT "layout = tttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttt\n", 8, "is no layout"},
     {PRODUCT "layout = nn, t\n", 8, "layout: t is of another number of inputs"},
     {PRODUCT "layout = t\n", 8, "layout: matmul has another number of inputs than the layout has letters"},
     {NORMAL SHORT "op = matvec\nlayout = nt\n", 6, "layout: matvec has an input without rows and columns"},
