@@ -87,6 +87,7 @@ def check_names():
         err = run(*words)
         assert "zzzzzz" in err and "did you mean" not in err, (words, err)
     says("--set all has it", "verify", "-f", "large_random")
+    says("no size of the sweep matches 'normal/*': a sweep is judged in place of fixtures, and its cases begin with sweep/\n", "verify", "--sweep", "k=3", "-f", "normal/*")
     says("matches 'nosuch'\n", "verify", "-f", "nosuch,thirds")
     says("matches 'nosuch'\n", "verify", "-f", "thirds,nosuch")
     for words in ("bench", "--engine", "mpi", "--settings", "rign"), ("reveal", "collective/canonical", "--engine", "mpi", "--map", "1", "--settings", "rign"):

@@ -80,6 +80,11 @@ static fold_status no_fixture(const struct fold_selection *selection, const char
   struct fold_cases all = {0};
   char word[200], meant[160] = "";
   snprintf(word, sizeof word, "%.*s", n, glob);
+  if (selection->sweep.text && selection->sweep.alone)
+    return fold_error(
+        FOLD_BAD_INPUT,
+        "no size of the sweep matches '%.80s': a sweep is judged in place of fixtures, and its cases begin with sweep/",
+        word);
   fold_status status = fold_cases_load(selection->folder, "all", NULL, &all);
   if (status.code == FOLD_OK && all.n == 0)
     status = fold_error(FOLD_BAD_INPUT, "%.150s: no *.ini is in it", fold_path_tail(selection->folder));
