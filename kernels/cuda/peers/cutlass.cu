@@ -130,10 +130,13 @@ extern "C" size_t fold_cutlass_gemm_scratch(const struct fold_subject *subject, 
 extern "C" fold_status fold_cutlass_gemm(const struct fold_subject *subject, const struct fold_call *call) {
   return cutlass_run<cutlass_tiles>(subject->name, call, cutlass_parts_of(subject));
 }
+/* CUTLASS 4.2 divides by zero where there are no terms. */
 extern "C" size_t fold_cutlass_stream_k_scratch(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
+  if (call->shape.k == 0) return FOLD_SCRATCH_ZEROED;
   return cutlass_scratch<cutlass_streams>(call, 1);
 }
 extern "C" fold_status fold_cutlass_stream_k(const struct fold_subject *subject, const struct fold_call *call) {
+  if (call->shape.k == 0) return fold_error(FOLD_UNSUPPORTED, "%s: no results of no terms", subject->name);
   return cutlass_run<cutlass_streams>(subject->name, call, 1);
 }
