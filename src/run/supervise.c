@@ -370,7 +370,10 @@ static fold_status open_shared(struct fold_supervisor *s) {
 /* Reads the cases once for all workers, which begin as copies of this process; then employs workers. */
 static fold_status run_workers(struct fold_supervisor *s) {
   bool over = false;
-  if (s->job->selection->n_npy == 0) {
+  if (s->job->cases) {
+    s->cases = *s->job->cases;
+    s->has_cases = true;
+  } else if (s->job->selection->n_npy == 0) {
     FOLD_TRY(fold_select_cases(s->job->selection, 0, &s->cases));
     s->has_cases = true;
   }
@@ -399,7 +402,8 @@ fold_status fold_supervise(const struct fold_job *job, fold_status *unexplained)
   if (status.code == FOLD_OK && job->in_process && fold_turns(job->selection) > 1)
     status = fold_error(FOLD_BAD_INPUT, "--in-process takes one --guest: each is loaded in a process of its own");
   if (status.code == FOLD_OK && job->in_process) {
-    struct fold_worker here = {.job = job, .shared = s.shared, .fresh = s.fresh, .explained = s.explained};
+    struct fold_worker here = {
+        .job = job, .cases = job->cases, .shared = s.shared, .fresh = s.fresh, .explained = s.explained};
     status = fold_worker_here(&here);
   } else if (status.code == FOLD_OK) {
     struct fold_reaper orphans;
@@ -413,7 +417,7 @@ fold_status fold_supervise(const struct fold_job *job, fold_status *unexplained)
   *unexplained = final_status(&s);
   if (s.shared != MAP_FAILED) munmap(s.shared, sizeof *s.shared);
   if (s.fresh >= 0) close(s.fresh);
-  fold_cases_free(&s.cases);
+  if (!job->cases) fold_cases_free(&s.cases);
   free(s.seconds_lost);
   free(s.ran);
   free(s.explained);

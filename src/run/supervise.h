@@ -17,9 +17,10 @@
 struct fold_job {
   const struct fold_registry *registry;
   const struct fold_selection *selection;
-  bool judge;         /* each claim; else one run of each subject, and nothing is judged */
-  uint64_t fresh_for; /* claims for which the same runs are first made in new processes (fresh.h): a mask */
-  bool in_process;    /* no process of its own: for debuggers and profilers, and at the user's risk */
+  const struct fold_cases *cases; /* NULL: those that the selection chooses */
+  bool judge;                     /* each claim; else one run of each subject, and nothing is judged */
+  uint64_t fresh_for;             /* claims for which the same runs are first made in new processes (fresh.h): a mask */
+  bool in_process;                /* no process of its own: for debuggers and profilers, and at the user's risk */
   /* Called in the worker before anything else; it may start engines. If it fails, the job fails. May be NULL. */
   fold_status (*ready)(const struct fold_job *job);
   /* Called once, first, with the environment of the results (environment.h) as JSON text. NULL: it is not needed, and is not
