@@ -70,6 +70,8 @@ static const struct golden {
     {"lone", {0x1efe61d3682b6ff6u, 0x257eff429a4197b1u, 0x2cc35685ee56e976u, 0x68fb574e53c11a0du}},
     {"powers", {0xddf781d11d50b123u, 0x205f5b6f2d6e22f1u, 0x40d746f336bdad0bu, 0xebd8a6abd994d802u}},
     {"few", {0x2276d53e5969ba48u, 0x7f6ba3433bcc5cc7u, 0x934c12ba700978fu, 0xe9a78b661889ee75u}},
+    {"mixture", {0xfd1049ada4d56729u, 0x1b97537cb30f9adu, 0xe10a8adc55409a90u, 0xbb85d83aaf0ea95au}},
+    {"mixture_special", {0x88838900b350b7fdu, 0x307625525a42d94cu, 0xc59d5712efff3f40u, 0x43865f4457e53a6du}},
     {"nan_first", {0x287980492ab977d5u, 0x7e4f56d11be5f039u, 0x80e7938223b73819u, 0x152749c2fa32b55du}},
     {"nan_middle", {0xac8ae22a56a423c2u, 0x45d2c323d1673ce3u, 0x50791d91e2f962u, 0x157ecfd1cff1e883u}},
     {"nan_last", {0x3d8d3a71de52d9c4u, 0x807c2d325ff4241du, 0x5f943a7f8669f892u, 0xb7de492fc398e0a2u}},
