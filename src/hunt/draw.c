@@ -1,0 +1,233 @@
+/* draw.c: see draw.h. */
+#include "hunt/draw.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fixtures/family.h"
+#include "hunt/random.h"
+
+/* ---- sizes ---- */
+
+/* How many terms all results of a case have together: seldom many, since a run's time goes with them. */
+static size_t draw_terms(struct fold_random *r) {
+  const size_t kind = fold_random_below(r, 256);
+  return (size_t)1 << (kind < 2 ? 20 : kind < 8 ? 18 : kind < 32 ? 15 : 12);
+}
+
+static size_t draw_exponent(struct fold_random *r, size_t most) {
+  size_t e = 0;
+  while ((size_t)2 << e <= most) e++;
+  return fold_random_below(r, e + 1);
+}
+
+/* Within its power of two each size is as likely as each other one. */
+static size_t draw_any(struct fold_random *r, size_t most) {
+  const size_t power = (size_t)1 << draw_exponent(r, most);
+  return power + fold_random_below(r, power);
+}
+
+static size_t draw_near_power(struct fold_random *r, size_t most) {
+  return ((size_t)1 << draw_exponent(r, most)) + fold_random_below(r, 5) - 2;
+}
+
+/* Kernels' tiles are of such sizes. */
+static size_t draw_near_multiple(struct fold_random *r, size_t most) {
+  static const unsigned short tiles[] = {3,  5,   6,   7,   8,   12,  16,  24,  32,   48,   64,   80,
+                                         96, 100, 128, 192, 256, 384, 512, 768, 1000, 1024, 2048, 4096};
+  const size_t tile = tiles[fold_random_below(r, sizeof tiles / sizeof *tiles)];
+  const size_t times = 1 + fold_random_below(r, most / tile + 1);
+  return tile * times + fold_random_below(r, 3) - 1;
+}
+
+static size_t draw_prime(struct fold_random *r, size_t most) {
+  for (size_t n = draw_any(r, most) | 1;; n += 2) {
+    bool prime = n > 1;
+    for (size_t d = 3; d * d <= n && prime; d += 2) prime = n % d != 0;
+    if (prime) return n;
+  }
+}
+
+/* From 0 to `most`. 0 itself is rare. */
+static size_t draw_size(struct fold_random *r, size_t most) {
+  static size_t (*const kinds[])(struct fold_random * r, size_t most) = {
+      draw_any, draw_any, draw_any, draw_near_power, draw_near_multiple, draw_near_multiple, draw_prime};
+  if (most == 0 || fold_random_once_in(r, 128)) return 0;
+  if (fold_random_once_in(r, 8)) return 1 + fold_random_below(r, most < 34 ? most : 34);
+  const size_t n = kinds[fold_random_below(r, sizeof kinds / sizeof *kinds)](r, most);
+  return n <= most ? n : 1 + n % most; /* a size below 0 is larger than all */
+}
+
+static size_t at_least_one(size_t n) { return n ? n : 1; }
+
+enum { MOST_ROWS = 4096, MOST_SIDE = 300, MOST_BATCHES = 5 };
+
+static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
+
+/* Half of the cases have one row, for which most claims about order are. Of the others, half are as long as they may be. */
+static struct fold_shape draw_rows(struct fold_random *r, size_t terms) {
+  struct fold_shape s = {.at = {1, 1, 1, 1}};
+  const size_t kind = fold_random_below(r, 4);
+  if (kind > 1) {
+    s.k = draw_size(r, terms);
+  } else {
+    s.m = draw_size(r, lesser(terms, MOST_ROWS));
+    const size_t most = at_least_one(terms / at_least_one(s.m));
+    s.k = kind == 0 ? draw_size(r, most) : most - fold_random_below(r, most / 2 + 1);
+  }
+  return s;
+}
+
+/* Products: skinny and deep ones as often as square ones, since each side is drawn by itself. */
+static struct fold_shape draw_sides(struct fold_random *r, size_t terms) {
+  struct fold_shape s = {.at = {1, 1, 1, 1}};
+  if (fold_random_once_in(r, 4)) s.b = 1 + fold_random_below(r, MOST_BATCHES);
+  terms = at_least_one(terms / s.b);
+  const bool deep = fold_random_once_in(r, 2);
+  if (deep) s.k = draw_size(r, terms / 2);
+  const size_t left = deep ? at_least_one(terms / at_least_one(s.k)) : terms;
+  s.m = draw_size(r, lesser(left, MOST_SIDE));
+  const size_t rest = at_least_one(left / at_least_one(s.m));
+  s.n = draw_size(r, lesser(rest, MOST_SIDE));
+  if (!deep) s.k = draw_size(r, at_least_one(rest / at_least_one(s.n)));
+  return s;
+}
+
+/* A shape near one that told something: the same, or one axis a little more, a little less, or doubled. */
+static struct fold_shape draw_near(struct fold_random *r, const struct fold_telling_sizes *sizes) {
+  const size_t kept = sizes->n < FOLD_TELLING_SIZES ? sizes->n : FOLD_TELLING_SIZES;
+  struct fold_shape s = sizes->at[fold_random_below(r, kept)];
+  const size_t axis = fold_random_below(r, FOLD_AXES), way = fold_random_below(r, 4);
+  if (s.at[axis] > 1)
+    s.at[axis] = way == 0 ? s.at[axis] - 1 : way == 1 ? s.at[axis] + 1 : way == 2 ? 2 * s.at[axis] : s.at[axis];
+  return s;
+}
+
+/* ---- what is in them, and what is judged ---- */
+
+static size_t draw_bit(struct fold_random *r, unsigned mask) {
+  for (size_t left = fold_random_below(r, (size_t)__builtin_popcount(mask)); left > 0; left--) mask &= mask - 1;
+  return (size_t)__builtin_ctz(mask);
+}
+
+/* Mixtures mostly, whose rows differ in kind; else one of the generators of fixtures. */
+static const struct fold_generator *draw_generator(struct fold_random *r, enum fold_dtype dtype, bool finite) {
+  static const char *const mixtures[] = {"mixture", "mixture_special"};
+  size_t n;
+  const struct fold_generator *all = fold_generators(&n);
+  if (fold_random_below(r, 4) > 0) {
+    const struct fold_generator *mixture = fold_generator_find(mixtures[!finite && fold_random_once_in(r, 6)]);
+    if (mixture && mixture->dtypes >> dtype & 1) return mixture;
+  }
+  for (;;) {
+    const struct fold_generator *g = &all[fold_random_below(r, n)];
+    if (g->dtypes >> dtype & 1 && !g->takes_condition) return g;
+  }
+}
+
+/* Claims of results cost one run. Of those that cost many, a case is judged by one, or none. */
+static const char RESULTS[] =
+    "bounded,compensated,accurate_as,ulps,faithful,correctly_rounded,replays,same_bits_as,"
+    "stays_in_bounds,leaves_no_trace,keeps_input,writes_output";
+static const enum fold_claim_id of_runs[] = {FOLD_RUN_TO_RUN,       FOLD_LAUNCH_INVARIANT, FOLD_ALIGNMENT_INVARIANT,
+                                             FOLD_BATCH_INVARIANT,  FOLD_LENGTH_INVARIANT, FOLD_PADDING_INVARIANT,
+                                             FOLD_STRIDE_INVARIANT, FOLD_SPLIT_INVARIANT,  FOLD_PERMUTATION_INVARIANT};
+enum { OF_RUNS = sizeof of_runs / sizeof *of_runs };
+
+static char *draw_claims(struct fold_random *r, const struct fold_selection *selection,
+                         const struct fold_subject *subject, const struct fold_problem *problem, bool alike) {
+  const char *own[OF_RUNS];
+  size_t n = 0, n_claims;
+  char *text = NULL;
+  const struct fold_claim *claims = fold_claims(&n_claims);
+  const uint64_t promised = selection->probe ? UINT64_MAX : fold_claims_of(subject, problem->op) | subject->named;
+  for (size_t i = 0; i < OF_RUNS; i++)
+    if (promised >> of_runs[i] & 1 && fold_selects_claim(selection, &claims[of_runs[i]]))
+      own[n++] = claims[of_runs[i]].name;
+  const char *also = n > 0 && fold_random_once_in(r, 4) ? own[fold_random_below(r, n)] : "";
+  if (alike) also = claims[FOLD_RUN_TO_RUN].name;
+  if (asprintf(&text, "%s%s%s", RESULTS, *also ? "," : "", also) < 0) return NULL;
+  return text;
+}
+
+static char *name_of(const struct fold_case *c) {
+  char layout[40], shape[100], *name = NULL;
+  *fold_case_put_shape(c, shape) = '\0';
+  const bool keyed = c->problem->reach == FOLD_BY_KEY;
+  const int n =
+      asprintf(&name, "hunt/%s/%s/%s%s%s%s%s/seed%llu", fold_dtype_name(c->dtype), c->problem->name, shape,
+               c->layout.given ? "/" : "", c->layout.given ? fold_case_layout_name(c, layout) : "", keyed ? "/" : "",
+               keyed ? fold_key_pattern_names[c->keys] : "", (unsigned long long)c->source.seed);
+  return n < 0 ? NULL : name;
+}
+
+static void draw_layout(struct fold_random *r, const struct fold_subject *subject, struct fold_case *c) {
+  if (!subject->strides || c->problem->n_axes[0] < 2 || !fold_has_axis(c->problem, c->problem->inputs, FOLD_N) ||
+      c->problem->reach == FOLD_BY_KEY || !fold_random_once_in(r, 3))
+    return;
+  c->layout.given = true;
+  c->layout.transposed = (unsigned)fold_random_below(r, 4);
+  if (fold_random_once_in(r, 2)) c->layout.gap = 1 + fold_random_below(r, 9);
+}
+
+static struct fold_shape draw_shape(struct fold_random *r, const struct fold_telling_sizes *sizes,
+                                    const struct fold_subject *subject, const struct fold_problem *problem) {
+  const bool sides = fold_has_axis(problem, problem->inputs, FOLD_N);
+  size_t terms = draw_terms(r);
+  if (problem->reach == FOLD_BY_KEY || fold_is_scan(problem)) terms = lesser(terms, 1 << 14);
+  if (subject->longest) terms = lesser(terms, subject->longest);
+  if (sizes->n > 0 && fold_random_once_in(r, 4)) {
+    const struct fold_shape near = draw_near(r, sizes);
+    if (near.b * near.m * near.n * near.k <= terms && (sides || near.b * near.n == 1)) return near;
+  }
+  return sides ? draw_sides(r, terms) : draw_rows(r, terms);
+}
+
+static fold_status draw_case(const struct fold_draw *d, const struct fold_telling_sizes *sizes, struct fold_random *r,
+                             uint64_t seed, bool alike, struct fold_cases *cases) {
+  const struct fold_subject *s = &d->registry->subjects[d->subjects[fold_random_below(r, d->n)]];
+  struct fold_case c = {.dtype = (enum fold_dtype)draw_bit(r, s->dtypes),
+                        .problem = fold_problem((enum fold_problem_id)draw_bit(r, s->problems)),
+                        .keys = (enum fold_key_pattern)fold_random_below(r, FOLD_KEY_PATTERNS)};
+  c.shape = draw_shape(r, sizes, s, c.problem);
+  if (c.problem->reach == FOLD_BY_KEY) c.shape.b = 1, c.shape.m = at_least_one(c.shape.m);
+  draw_layout(r, s, &c);
+  const bool finite = s->finite || s->skips_nan || d->selection->finite;
+  c.source = (struct fold_source){draw_generator(r, c.dtype, finite), c.dtype, seed, c.cols, 0};
+  c.claims = draw_claims(r, d->selection, s, c.problem, alike);
+  c.name = name_of(&c);
+  c.file = strdup("hunt");
+  c.where = strdup("a hunt");
+  if (c.claims && c.name && c.file && c.where) return fold_cases_append(cases, &c);
+  fold_case_free(&c);
+  return fold_no_memory("for a case");
+}
+
+/* In one round of eight all cases differ in their data alone: a subject may keep something by the shape, or change its method after
+ * some calls. */
+fold_status fold_draw_round(const struct fold_draw *d, const struct fold_telling_sizes *sizes, uint64_t round, size_t n,
+                            struct fold_cases *cases) {
+  const bool alike = round % 8 == round / 8 % 8;
+  for (size_t i = 0; i < n; i++) {
+    struct fold_random data = fold_random_of(~d->seed, round, i), r = fold_random_of(d->seed, round, alike ? 0 : i);
+    FOLD_TRY(draw_case(d, sizes, &r, fold_random_next(&data), alike, cases));
+  }
+  return fold_ok();
+}
+
+static bool is_hunted(const struct fold_selection *selection, const struct fold_subject *s) {
+  return fold_selects_subject(selection, s) && !fold_engine_has_ranks(s->engine) && !s->vector;
+}
+
+fold_status fold_draw_open(const struct fold_registry *registry, const struct fold_selection *selection, uint64_t seed,
+                           struct fold_draw *d) {
+  *d = (struct fold_draw){.registry = registry, .selection = selection, .seed = seed};
+  d->subjects = calloc(registry->n + 1, sizeof *d->subjects);
+  if (!d->subjects) return fold_no_memory("for %zu subjects", registry->n);
+  for (size_t i = 0; i < registry->n; i++)
+    if (is_hunted(selection, &registry->subjects[i])) d->subjects[d->n++] = i;
+  return d->n ? fold_ok() : fold_error(FOLD_BAD_INPUT, "no selected subject can be hunted: those over ranks are not");
+}
+
+void fold_draw_close(struct fold_draw *d) { free(d->subjects); }

@@ -1,0 +1,58 @@
+/* judged.c: see judged.h. */
+#include "hunt/judged.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/list.h"
+#include "run/supervise.h"
+
+/* A sink's context. */
+struct taking {
+  struct fold_judged_cases *judged;
+  const struct fold_cases *cases;
+  bool probe;
+  size_t c, subject; /* of the last judgement */
+};
+
+static void count_trial(struct taking *t, size_t c, size_t subject) {
+  t->judged->trials += c != t->c || subject != t->subject;
+  t->c = c;
+  t->subject = subject;
+}
+
+static fold_status take(void *context, const struct fold_judgement *j) {
+  struct taking *t = context;
+  struct fold_judged_cases *judged = t->judged;
+  const size_t c = (size_t)(j->c - t->cases->at);
+  const enum fold_verdict verdict = j->finding.verdict;
+  count_trial(t, c, j->subject_index);
+  if (!(judged->fraction[c] >= j->finding.fraction)) judged->fraction[c] = j->finding.fraction;
+  if (!j->promised && !t->probe) return fold_ok();
+  judged->verdicts[verdict]++;
+  if ((verdict != FOLD_REFUTED && verdict != FOLD_BROKEN) || j->known) return fold_ok();
+  struct fold_against *against = fold_list_grow(&judged->against, &judged->n, &judged->room, sizeof *against);
+  if (!against) return fold_no_memory("for what was refuted");
+  *against = (struct fold_against){j->subject_index, c, j->claim->id, j->finding};
+  return fold_ok();
+}
+
+fold_status fold_judge_cases(const struct fold_registry *registry, const struct fold_selection *selection,
+                             const struct fold_cases *cases, const volatile int *stop,
+                             struct fold_judged_cases *judged) {
+  struct taking taking = {judged, cases, selection->probe, SIZE_MAX, SIZE_MAX};
+  const struct fold_sink sink = {.judgement = take, .context = &taking};
+  const struct fold_job job = {
+      .registry = registry, .selection = selection, .cases = cases, .judge = true, .sink = &sink, .stop = stop};
+  *judged = (struct fold_judged_cases){.unexplained = fold_ok()};
+  judged->fraction = malloc((cases->n + 1) * sizeof *judged->fraction);
+  if (!judged->fraction) return fold_no_memory("for %zu cases", cases->n);
+  for (size_t i = 0; i < cases->n; i++) judged->fraction[i] = (double)NAN;
+  return fold_supervise(&job, &judged->unexplained);
+}
+
+void fold_judged_close(struct fold_judged_cases *judged) {
+  free(judged->against);
+  free(judged->fraction);
+  *judged = (struct fold_judged_cases){0};
+}

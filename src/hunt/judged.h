@@ -1,0 +1,29 @@
+/* judged.h: judges a list of cases in a process of their own, and keeps what is refuted or broken. */
+#ifndef FOLD_JUDGED_H
+#define FOLD_JUDGED_H
+
+#include "run/runner.h"
+
+/* A claim of a subject that was refuted on a case, or whose run failed there. */
+struct fold_against {
+  size_t subject, c; /* their places in the registry, and in the list of cases */
+  enum fold_claim_id claim;
+  struct fold_finding finding;
+};
+
+struct fold_judged_cases {
+  size_t verdicts[FOLD_VERDICTS]; /* of promised claims, or of all if claims are probed */
+  size_t trials;                  /* subjects times cases */
+  struct fold_against *against;
+  size_t n, room;
+  double *fraction; /* of each case: the greatest error over its bound; NaN: none was measured */
+  fold_status unexplained;
+};
+
+/* Judges by the selection's claims. A known defect of a peer does not count as refuted. */
+fold_status fold_judge_cases(const struct fold_registry *registry, const struct fold_selection *selection,
+                             const struct fold_cases *cases, const volatile int *stop,
+                             struct fold_judged_cases *judged);
+void fold_judged_close(struct fold_judged_cases *judged);
+
+#endif
