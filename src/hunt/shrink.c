@@ -1,0 +1,421 @@
+/* shrink.c: see shrink.h. Candidates are made by cut.h; a batch of them is judged in one process, and the first that is refuted becomes the
+ * case from which the next ones are made. */
+#include "hunt/shrink.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bits.h"
+#include "fixtures/family.h"
+#include "fixtures/literal.h"
+#include "hunt/cut.h"
+
+enum { AT_ONCE = 24, LOOKS = 3 };
+/* More values are not written to a file: their generator is. */
+enum { MOST_VALUES = 1 << 16 };
+
+struct shrinking {
+  const struct fold_shrink *by;
+  struct fold_selection selection; /* of the one subject and claim */
+  struct fold_found *found;
+  double end;
+};
+
+static bool is_over(const struct shrinking *s) { return *s->by->stop || fold_now() > s->end; }
+
+/* The case that is made small. */
+static struct fold_case *now_of(const struct shrinking *s) { return &s->found->cases.at[s->found->cases.n - 1]; }
+
+static bool is_same(const struct shrinking *s, const struct fold_against *a) {
+  const bool broken = a->finding.verdict == FOLD_BROKEN;
+  return a->subject == s->found->subject && a->claim == s->found->claim && broken == s->found->broken;
+}
+
+/* Judges the list in one process. *at: the first case from `from` on that is refuted as the one that was found is; else cases->n. */
+static fold_status judge_list(struct shrinking *s, const struct fold_cases *cases, size_t from, size_t *at) {
+  struct fold_judged_cases judged;
+  *at = cases->n;
+  fold_status status = fold_judge_cases(s->by->registry, &s->selection, cases, s->by->stop, &judged);
+  for (size_t i = 0; i < judged.n && *at == cases->n; i++) {
+    if (!is_same(s, &judged.against[i]) || judged.against[i].c < from) continue;
+    *at = judged.against[i].c;
+    s->found->finding = judged.against[i].finding;
+  }
+  s->found->tries += cases->n - from;
+  fold_judged_close(&judged);
+  return status;
+}
+
+/* The same for candidates that need the cases before the one that is made small: each in a process of its own. */
+static fold_status judge_each(struct shrinking *s, const struct fold_cases *candidates, size_t *at) {
+  const size_t before = s->found->cases.n - 1;
+  struct fold_cases list = {.n = before + 1};
+  fold_status status = fold_ok();
+  list.at = malloc((before + 1) * sizeof *list.at);
+  if (!list.at) return fold_no_memory("for %zu cases", before + 1);
+  memcpy(list.at, s->found->cases.at, before * sizeof *list.at);
+  *at = candidates->n;
+  for (size_t i = 0; i < candidates->n && *at == candidates->n && status.code == FOLD_OK && !is_over(s); i++) {
+    size_t refuted;
+    list.at[before] = candidates->at[i];
+    status = judge_list(s, &list, before, &refuted);
+    if (refuted == before) *at = i;
+  }
+  free(list.at);
+  return status;
+}
+
+/* Takes the first candidate that is refuted. *took: there was one. */
+static fold_status take_first(struct shrinking *s, struct fold_cases *candidates, bool *took) {
+  size_t at;
+  *took = false;
+  if (candidates->n == 0) return fold_ok();
+  FOLD_TRY(s->found->cases.n > 1 ? judge_each(s, candidates, &at) : judge_list(s, candidates, 0, &at));
+  if (at == candidates->n) return fold_ok();
+  struct fold_case taken = candidates->at[at];
+  candidates->at[at] = (struct fold_case){0};
+  fold_case_free(now_of(s));
+  *now_of(s) = taken;
+  *took = true;
+  return fold_ok();
+}
+
+static fold_status add(struct fold_cases *candidates, fold_status made, struct fold_case *c) {
+  FOLD_TRY(made);
+  return fold_cases_append(candidates, c);
+}
+
+/* ---- fewer places of an axis ---- */
+
+/* Each of `parts` equal parts is left out, the last one first. */
+static fold_status without_parts(const struct fold_case *c, enum fold_axis axis, size_t parts, size_t from, size_t n,
+                                 struct fold_cases *candidates) {
+  const size_t extent = c->shape.at[axis];
+  for (size_t i = from; i < from + n && i < parts; i++) {
+    struct fold_case less;
+    const size_t p = parts - 1 - i, first = extent * p / parts, end = extent * (p + 1) / parts;
+    if (end > first) FOLD_TRY(add(candidates, fold_cut_out(c, axis, first, end - first, &less), &less));
+  }
+  return fold_ok();
+}
+
+/* Leaves out parts of that size, as long as one of them can go. *took: one did. */
+static fold_status leave_out(struct shrinking *s, enum fold_axis axis, size_t parts, bool *took) {
+  bool more = true;
+  *took = false;
+  for (size_t from = 0; from < parts && !is_over(s);) {
+    struct fold_cases candidates = {0};
+    const size_t extent = now_of(s)->shape.at[axis];
+    if (parts > extent) return fold_ok();
+    fold_status status = without_parts(now_of(s), axis, parts, from, AT_ONCE, &candidates);
+    if (status.code == FOLD_OK) status = take_first(s, &candidates, &more);
+    fold_cases_free(&candidates);
+    FOLD_TRY(status);
+    *took |= more;
+    if (!more) from += AT_ONCE;
+  }
+  return fold_ok();
+}
+
+/* Halves, quarters, ..., single places. After a success the larger parts are tried again. */
+static fold_status shrink_axis(struct shrinking *s, enum fold_axis axis, bool *took) {
+  *took = false;
+  for (size_t parts = 2; parts <= now_of(s)->shape.at[axis] && !is_over(s);) {
+    bool more;
+    FOLD_TRY(leave_out(s, axis, parts, &more));
+    *took |= more;
+    const size_t extent = now_of(s)->shape.at[axis];
+    if (parts >= extent) break;
+    parts = 2 * parts < extent ? 2 * parts : extent;
+  }
+  return fold_ok();
+}
+
+static bool has_axis(const struct fold_case *c, enum fold_axis axis) {
+  for (unsigned k = 0; k <= c->problem->inputs; k++)
+    if (fold_has_axis(c->problem, k, axis)) return true;
+  return false;
+}
+
+/* The last n places of the axis, for each n from `from` on. */
+static fold_status last_places(const struct fold_case *c, enum fold_axis axis, size_t from, size_t n,
+                               struct fold_cases *candidates) {
+  const size_t extent = c->shape.at[axis];
+  for (size_t i = from; i < from + n && i < extent; i++) {
+    struct fold_case less;
+    FOLD_TRY(add(candidates, fold_cut_out(c, axis, 0, extent - i, &less), &less));
+  }
+  return fold_ok();
+}
+
+/* A fault of lengths that are 23 modulo 24 is not reached by halves or by single places: each smaller extent is tried, the smallest
+ * first. */
+static fold_status try_extents(struct shrinking *s, bool *took) {
+  enum { EACH = 256, MOST_EXTENT = 4096 };
+  *took = false;
+  for (int a = 0; a < FOLD_AXES; a++)
+    for (size_t from = 1; from < now_of(s)->shape.at[a] && from < MOST_EXTENT && !is_over(s);) {
+      struct fold_cases candidates = {0};
+      bool more = false;
+      if (!has_axis(now_of(s), (enum fold_axis)a) || s->found->cases.n > 1) break;
+      fold_status status = last_places(now_of(s), (enum fold_axis)a, from, EACH, &candidates);
+      if (status.code == FOLD_OK) status = take_first(s, &candidates, &more);
+      fold_cases_free(&candidates);
+      FOLD_TRY(status);
+      *took |= more;
+      from = more ? MOST_EXTENT : from + EACH;
+    }
+  return fold_ok();
+}
+
+static fold_status shrink_shape(struct shrinking *s, bool *took) {
+  static const enum fold_axis order[] = {FOLD_B, FOLD_M, FOLD_N, FOLD_K};
+  *took = false;
+  for (size_t i = 0; i < FOLD_AXES; i++) {
+    bool more = false;
+    if (has_axis(now_of(s), order[i])) FOLD_TRY(shrink_axis(s, order[i], &more));
+    *took |= more;
+  }
+  return fold_ok();
+}
+
+/* ---- simpler elements ---- */
+
+/* All parts in which nothing else is refuted any more than the whole: first each by itself, then those that can go together. */
+static fold_status simplify_parts(struct shrinking *s, enum fold_simpler how, size_t parts, bool *took) {
+  *took = false;
+  for (size_t p = 0; p < parts && !is_over(s);) {
+    struct fold_cases candidates = {0};
+    const struct fold_case *c = now_of(s);
+    const size_t n = fold_case_factors(c);
+    size_t tried = p, changed;
+    fold_status status = fold_ok();
+    for (; tried < parts && candidates.n < AT_ONCE && status.code == FOLD_OK; tried++) {
+      struct fold_case simple;
+      const size_t first = n * tried / parts, end = n * (tried + 1) / parts;
+      status = fold_cut_simpler(c, how, first, end - first, &simple, &changed);
+      if (status.code == FOLD_OK && changed) status = fold_cases_append(&candidates, &simple);
+      if (status.code == FOLD_OK && !changed) fold_case_free(&simple);
+    }
+    bool more = false;
+    if (status.code == FOLD_OK) status = take_first(s, &candidates, &more);
+    fold_cases_free(&candidates);
+    FOLD_TRY(status);
+    *took |= more;
+    if (!more) p = tried;
+  }
+  return fold_ok();
+}
+
+static fold_status simplify(struct shrinking *s, bool *took) {
+  *took = false;
+  for (int how = 0; how < FOLD_SIMPLER; how++) {
+    const size_t n = fold_case_factors(now_of(s));
+    for (size_t parts = 1; parts <= n && !is_over(s); parts *= 2) {
+      bool more;
+      FOLD_TRY(simplify_parts(s, (enum fold_simpler)how, parts < n / 2 ? parts : n, &more));
+      *took |= more;
+      if (parts >= n / 2) break;
+    }
+  }
+  return fold_ok();
+}
+
+static fold_status lay_plain(struct shrinking *s) {
+  struct fold_cases candidates = {0};
+  struct fold_case plain;
+  bool took;
+  if (!fold_case_is_laid(now_of(s))) return fold_ok();
+  fold_status status = add(&candidates, fold_cut_plain_layout(now_of(s), &plain), &plain);
+  if (status.code == FOLD_OK) status = take_first(s, &candidates, &took);
+  fold_cases_free(&candidates);
+  return status;
+}
+
+/* ---- the cases before it ---- */
+
+/* The last `n` cases, of which the very last is refuted: its values are what is made small. */
+static fold_status keep_last(const struct fold_case *before, size_t all, size_t n, struct fold_cases *cases) {
+  for (size_t i = all - n; i < all; i++) {
+    struct fold_case copy;
+    FOLD_TRY((i + 1 < all ? fold_case_copy : fold_case_literal)(&before[i], &copy));
+    FOLD_TRY(fold_cases_append(cases, &copy));
+  }
+  return fold_ok();
+}
+
+/* How often the cases are refuted, each time in a new process. */
+static fold_status look(struct shrinking *s, unsigned looks) {
+  s->found->seen = s->found->looked = 0;
+  for (unsigned i = 0; i < looks && !*s->by->stop; i++) {
+    size_t at;
+    FOLD_TRY(judge_list(s, &s->found->cases, s->found->cases.n - 1, &at));
+    s->found->looked++;
+    s->found->seen += at < s->found->cases.n;
+  }
+  return fold_ok();
+}
+
+/* Finds out how many cases must run before: none, or 1, 3, 7, ... */
+static fold_status find_before(struct shrinking *s, const struct fold_case *before, size_t n) {
+  for (size_t last = 1;; last = 2 * last + 1) {
+    if (last > n) last = n;
+    fold_cases_free(&s->found->cases);
+    FOLD_TRY(keep_last(before, n, last, &s->found->cases));
+    FOLD_TRY(look(s, 1));
+    if (s->found->seen || last == n || is_over(s)) return fold_ok();
+  }
+}
+
+/* Leaves out cases that need not run before. */
+static fold_status drop_before(struct shrinking *s) {
+  struct fold_cases *cases = &s->found->cases;
+  for (size_t part = cases->n / 2; part > 0; part /= 2)
+    for (size_t first = 0; first + part < cases->n && !is_over(s);) {
+      struct fold_cases less = {.n = cases->n - part, .at = malloc(cases->n * sizeof *less.at)};
+      size_t at;
+      if (!less.at) return fold_no_memory("for %zu cases", cases->n);
+      memcpy(less.at, cases->at, first * sizeof *less.at);
+      memcpy(less.at + first, cases->at + first + part, (cases->n - first - part) * sizeof *less.at);
+      const fold_status status = judge_list(s, &less, less.n - 1, &at);
+      if (status.code == FOLD_OK && at < less.n) {
+        for (size_t i = first; i < first + part; i++) fold_case_free(&cases->at[i]);
+        memcpy(cases->at, less.at, less.n * sizeof *less.at);
+        cases->n = less.n;
+      } else {
+        first += part;
+      }
+      free(less.at);
+      FOLD_TRY(status);
+    }
+  return fold_ok();
+}
+
+/* ---- for which sizes ---- */
+
+enum { FURTHER = 96 };
+
+/* The distance at which the refuted sizes repeat; 0: they do not. */
+static size_t period_of(const bool refuted[FURTHER]) {
+  for (size_t p = 1; p <= FURTHER / 2; p++) {
+    bool fits = true;
+    for (size_t i = 0; i < FURTHER; i++) fits &= refuted[i] == ((i + 1) % p == 0);
+    if (fits) return p;
+  }
+  return 0;
+}
+
+static void tell_sizes(const struct shrinking *s, enum fold_axis axis, const bool refuted[FURTHER]) {
+  static const char *const names[FOLD_AXES] = {"batch", "m", "n", "k"};
+  const size_t extent = now_of(s)->shape.at[axis], period = period_of(refuted);
+  size_t run = 0;
+  while (run < FURTHER && refuted[run]) run++;
+  char *text = s->found->threshold, more[60];
+  const size_t used = strlen(text);
+  if (run == FURTHER)
+    snprintf(more, sizeof more, "from %s = %zu on", names[axis], extent);
+  else if (period > 1)
+    snprintf(more, sizeof more, "at %s = %zu and each %zu more", names[axis], extent, period);
+  else if (run > 0)
+    snprintf(more, sizeof more, "from %s = %zu to %zu", names[axis], extent, extent + run);
+  else
+    snprintf(more, sizeof more, "at %s = %zu, not %zu", names[axis], extent, extent + 1);
+  snprintf(text + used, sizeof s->found->threshold - used, "%s%s", used ? ", " : "refuted ", more);
+}
+
+/* Judges the case with 1 to FURTHER more places of the axis. */
+static fold_status look_further(struct shrinking *s, enum fold_axis axis) {
+  struct fold_cases candidates = {0};
+  struct fold_judged_cases judged = {0};
+  bool refuted[FURTHER] = {false};
+  fold_status status = fold_ok();
+  for (size_t i = 0; i < FURTHER && status.code == FOLD_OK; i++) {
+    struct fold_case more;
+    status = add(&candidates, fold_cut_extended(now_of(s), axis, i + 1, &more), &more);
+  }
+  if (status.code == FOLD_OK)
+    status = fold_judge_cases(s->by->registry, &s->selection, &candidates, s->by->stop, &judged);
+  for (size_t i = 0; i < judged.n; i++)
+    if (is_same(s, &judged.against[i])) refuted[judged.against[i].c] = true;
+  if (status.code == FOLD_OK && !*s->by->stop) tell_sizes(s, axis, refuted);
+  fold_judged_close(&judged);
+  fold_cases_free(&candidates);
+  return status;
+}
+
+/* Along k and m, where the case is not the smallest there could be. */
+static fold_status find_thresholds(struct shrinking *s) {
+  static const enum fold_axis order[] = {FOLD_K, FOLD_M, FOLD_N};
+  enum { MOST = 1 << 14 };
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+    const struct fold_case *c = now_of(s);
+    if (has_axis(c, order[i]) && c->shape.at[order[i]] > 2 && fold_case_all_elements(c) <= MOST && !*s->by->stop)
+      FOLD_TRY(look_further(s, order[i]));
+  }
+  return fold_ok();
+}
+
+/* ---- all of it ---- */
+
+static fold_status shrink_all(struct shrinking *s) {
+  bool fewer = true, simpler = true;
+  FOLD_TRY(lay_plain(s));
+  while ((fewer || simpler) && !is_over(s)) {
+    FOLD_TRY(shrink_shape(s, &fewer));
+    if (fewer || simpler) FOLD_TRY(simplify(s, &simpler));
+    if (!fewer && !simpler) FOLD_TRY(try_extents(s, &fewer));
+  }
+  return s->found->cases.n == 1 && !is_over(s) ? find_thresholds(s) : fold_ok();
+}
+
+/* If what was made small is refuted in no new process, the state of the processes in which it was made decided; then the values that
+ * were found are kept. */
+static fold_status shrink_values(struct shrinking *s) {
+  struct fold_case original;
+  FOLD_TRY(fold_case_copy(now_of(s), &original));
+  fold_status status = shrink_all(s);
+  if (status.code == FOLD_OK) status = look(s, LOOKS);
+  if (status.code != FOLD_OK || s->found->seen > 0 || s->found->looked == 0) {
+    fold_case_free(&original);
+    return status;
+  }
+  fold_case_free(now_of(s));
+  *now_of(s) = original;
+  return look(s, LOOKS);
+}
+
+static fold_status shrink_found(struct shrinking *s, const struct fold_case *before, size_t n) {
+  FOLD_TRY(fold_case_copy(&before[n - 1], &s->found->origin));
+  FOLD_TRY(find_before(s, before, n));
+  const size_t all = fold_case_all_elements(now_of(s));
+  if (s->found->seen) {
+    FOLD_TRY(drop_before(s));
+    FOLD_TRY(shrink_values(s));
+  } else {
+    FOLD_TRY(look(s, LOOKS));
+  }
+  const size_t left = fold_case_all_elements(now_of(s));
+  s->found->whole = left == all && left > MOST_VALUES;
+  return fold_ok();
+}
+
+fold_status fold_shrink(const struct fold_shrink *by, const struct fold_case *before, size_t n,
+                        const struct fold_against *against, struct fold_found *found) {
+  size_t n_claims;
+  const struct fold_subject *subject = &by->registry->subjects[against->subject];
+  *found = (struct fold_found){.subject = against->subject,
+                               .claim = against->claim,
+                               .broken = against->finding.verdict == FOLD_BROKEN,
+                               .finding = against->finding};
+  struct shrinking s = {by, *by->selection, found, fold_now() + by->seconds};
+  s.selection.subjects = subject->name;
+  s.selection.engine = (int)subject->engine;
+  s.selection.claims = fold_claims(&n_claims)[against->claim].name;
+  return shrink_found(&s, before, n);
+}
+
+void fold_found_close(struct fold_found *found) {
+  fold_cases_free(&found->cases);
+  fold_case_free(&found->origin);
+}
