@@ -12,6 +12,7 @@
 /* A subcommand: argv[0] is "foldproof NAME". Returns the exit code. */
 typedef int fold_command(int argc, char **argv, const struct fold_registry *registry);
 fold_command fold_command_list, fold_command_verify, fold_command_record, fold_command_oracle, fold_command_gen;
+fold_command fold_command_hunt;
 fold_command fold_command_env, fold_command_order, fold_command_bench;
 fold_command fold_command_study;
 fold_command fold_command_report, fold_command_compare, fold_command_recheck;

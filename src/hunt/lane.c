@@ -1,0 +1,186 @@
+/* lane.c: see lane.h. */
+#include "hunt/lane.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fixtures/family.h"
+#include "hunt/cut.h"
+#include "hunt/keep.h"
+
+/* To start a device takes half a second in each process, so its rounds are longer. */
+enum { SMALLEST = 64, LARGEST = 512, LARGEST_ON_DEVICE = 4096, SIZES = 40 };
+
+/* What the rounds of a lane have shown. */
+struct lane {
+  struct fold_telling_sizes sizes;
+  float best[FOLD_PROBLEMS][FOLD_DTYPES][SIZES]; /* the greatest error over its bound, by the logarithm of the terms */
+};
+
+struct process {
+  const struct fold_hunt *hunt;
+  struct fold_hunt_shared *shared;
+  int fd;
+  struct fold_draw draw;
+  struct lane *lanes; /* FOLD_HUNT_LANES */
+};
+
+static unsigned log2_of(size_t n) {
+  unsigned k = 0;
+  while (n >>= 1) k++;
+  return k < SIZES ? k : SIZES - 1;
+}
+
+/* False if nobody reads. */
+static bool send(const struct process *p, const struct fold_lane_message *message) {
+  ssize_t n;
+  do n = write(p->fd, message, sizeof *message);
+  while (n < 0 && errno == EINTR);
+  return n == (ssize_t)sizeof *message;
+}
+
+static void count_case(struct fold_hunted *h, const struct fold_case *c) {
+  h->cases++;
+  h->by_problem[c->problem->id]++;
+  h->by_dtype[c->dtype]++;
+  h->by_terms[log2_of(fold_case_terms(c))]++;
+  h->one_row += fold_case_results(c) == 1;
+  for (size_t a = 0; a < FOLD_AXES; a++)
+    if (c->shape.at[a] > h->largest.at[a]) h->largest.at[a] = c->shape.at[a];
+}
+
+/* An error closer to its bound than any of that size before. */
+static void note_fraction(struct lane *lane, struct fold_hunted *h, const struct fold_case *c, double fraction) {
+  float *best = &lane->best[c->problem->id][c->dtype][log2_of(fold_case_terms(c))];
+  if (!(fraction <= 1)) return;
+  if (!(fraction <= h->closest)) {
+    h->closest = fraction;
+    snprintf(h->closest_case, sizeof h->closest_case, "%s", c->name);
+  }
+  if (fraction <= 1.05 * *best) return;
+  *best = (float)fraction;
+  lane->sizes.at[lane->sizes.n++ % FOLD_TELLING_SIZES] = c->shape;
+}
+
+static void count_round(struct lane *lane, const struct fold_cases *cases, const struct fold_judged_cases *judged,
+                        struct fold_hunted *h) {
+  h->rounds = 1;
+  h->trials = judged->trials;
+  for (int v = 0; v < FOLD_VERDICTS; v++) h->verdicts[v] = judged->verdicts[v];
+  for (size_t i = 0; i < cases->n; i++) {
+    count_case(h, &cases->at[i]);
+    note_fraction(lane, h, &cases->at[i], judged->fraction[i]);
+  }
+}
+
+/* Whether this process is the one that makes the find small: no other one has it already. */
+static bool claim_find(const struct process *p, const struct fold_against *a) {
+  const uint64_t bit = FOLD_CLAIM(a->claim);
+  return !(atomic_fetch_or(&p->shared->refuted[a->subject], bit) & bit);
+}
+
+static bool is_expected(const struct fold_hunt *hunt, const struct fold_against *a) {
+  return hunt->expected && hunt->expected[a->subject] & FOLD_CLAIM(a->claim);
+}
+
+static fold_status keep_find(const struct process *p, const struct fold_cases *cases, const struct fold_against *a) {
+  const struct fold_shrink shrink = {p->hunt->registry, p->hunt->selection, &p->shared->interrupted,
+                                     p->hunt->shrink_seconds};
+  struct fold_lane_message message = {.word = FOLD_LANE_FOUND};
+  struct fold_found found;
+  fold_status status = fold_shrink(&shrink, cases->at, a->c + 1, a, &found);
+  if (status.code == FOLD_OK) status = fold_hunt_keep(p->hunt, &found, cases->at[a->c].name, &message.find);
+  fold_found_close(&found);
+  if (status.code == FOLD_OK && !send(p, &message)) p->shared->over = 1;
+  return status;
+}
+
+/* Each claim of each subject that is refuted for the first time. */
+static fold_status keep_finds(const struct process *p, const struct fold_cases *cases,
+                              const struct fold_judged_cases *judged, struct fold_hunted *h) {
+  fold_status status = fold_ok();
+  for (size_t i = 0; i < judged->n && status.code == FOLD_OK; i++) {
+    const struct fold_against *a = &judged->against[i];
+    const bool expected = is_expected(p->hunt, a);
+    h->expected += expected;
+    if (!expected && claim_find(p, a)) status = keep_find(p, cases, a);
+    if (p->hunt->first && !expected) {
+      p->shared->over = 1;
+      break;
+    }
+  }
+  return status;
+}
+
+static size_t largest_round(const struct process *p) {
+  for (size_t i = 0; i < p->draw.n; i++)
+    if (!fold_engine_is_here(p->hunt->registry->subjects[p->draw.subjects[i]].engine)) return LARGEST_ON_DEVICE;
+  return LARGEST;
+}
+
+/* The cases of a round begin with case number *first of the hunt. */
+static size_t round_size(const struct process *p, uint64_t round, uint64_t *first) {
+  const struct fold_hunt *hunt = p->hunt;
+  const size_t most = largest_round(p);
+  size_t n = SMALLEST;
+  *first = 0;
+  for (uint64_t i = 0; i < round; i++) {
+    *first += n;
+    if ((i + 1) % FOLD_HUNT_LANES == 0 && n < most) n *= 2;
+  }
+  if (hunt->cases == 0 || *first + n <= hunt->cases) return n;
+  return *first < hunt->cases ? (size_t)(hunt->cases - *first) : 0;
+}
+
+static void leave_out(const struct fold_hunt *hunt, struct fold_cases *cases) {
+  for (const char *const *name = hunt->left_out; name && *name; name++)
+    for (size_t i = 0; i < cases->n; i++)
+      if (strcmp(cases->at[i].name, *name) == 0) {
+        fold_case_free(&cases->at[i]);
+        memmove(&cases->at[i], &cases->at[i + 1], (--cases->n - i) * sizeof *cases->at);
+      }
+}
+
+static fold_status run_round(const struct process *p, struct lane *lane, uint64_t round, size_t n) {
+  struct fold_lane_message message = {.word = FOLD_LANE_ROUND, .hunted = {.closest = (double)NAN}};
+  struct fold_cases cases = {0};
+  struct fold_judged_cases judged = {0};
+  fold_status status = fold_draw_round(&p->draw, &lane->sizes, round, n, &cases);
+  leave_out(p->hunt, &cases);
+  if (status.code == FOLD_OK)
+    status = fold_judge_cases(p->hunt->registry, p->hunt->selection, &cases, &p->shared->over, &judged);
+  if (status.code == FOLD_OK) count_round(lane, &cases, &judged, &message.hunted);
+  if (status.code == FOLD_OK) status = keep_finds(p, &cases, &judged, &message.hunted);
+  if (status.code == FOLD_OK) status = judged.unexplained;
+  fold_judged_close(&judged);
+  fold_cases_free(&cases);
+  if (status.code == FOLD_OK && !send(p, &message)) p->shared->over = 1;
+  return status;
+}
+
+static fold_status run_rounds(const struct process *p, unsigned process) {
+  for (uint64_t round = 0; !p->shared->over; round++) {
+    const unsigned lane = (unsigned)(round % FOLD_HUNT_LANES);
+    uint64_t first;
+    const size_t n = round_size(p, round, &first);
+    if (n == 0) break;
+    if (lane % p->hunt->processes == process) FOLD_TRY(run_round(p, &p->lanes[lane], round, n));
+  }
+  return fold_ok();
+}
+
+void fold_lane_run(const struct fold_hunt *hunt, struct fold_hunt_shared *shared, unsigned process, int fd) {
+  struct fold_lane_message message = {.word = FOLD_LANE_ENDED};
+  struct process p = {hunt, shared, fd, {0}, calloc(FOLD_HUNT_LANES, sizeof(struct lane))};
+  message.status =
+      p.lanes ? fold_draw_open(hunt->registry, hunt->selection, hunt->seed, &p.draw) : fold_no_memory("for a hunt");
+  if (message.status.code == FOLD_OK) message.status = run_rounds(&p, process);
+  fold_draw_close(&p.draw);
+  free(p.lanes);
+  send(&p, &message);
+}

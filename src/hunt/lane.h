@@ -1,0 +1,31 @@
+/* lane.h: what one process of a hunt does, and what it says to the process that has started it. */
+#ifndef FOLD_LANE_H
+#define FOLD_LANE_H
+
+#include <stdatomic.h>
+
+#include "hunt/hunt.h"
+
+/* Memory that all processes of a hunt share. */
+struct fold_hunt_shared {
+  volatile int over;          /* no further round is begun; what is found is made small */
+  volatile int interrupted;   /* what is found is kept as it is */
+  _Atomic uint64_t refuted[]; /* of each subject: the claims that are found already, a mask */
+};
+
+/* A message: written whole, since it is shorter than PIPE_BUF. */
+enum fold_lane_word { FOLD_LANE_ROUND = 1, FOLD_LANE_FOUND, FOLD_LANE_ENDED };
+struct fold_lane_message {
+  enum fold_lane_word word;
+  union {
+    struct fold_hunted hunted; /* of one round */
+    struct fold_find find;
+    fold_status status;
+  };
+};
+_Static_assert(sizeof(struct fold_lane_message) <= 4096, "longer messages could be mixed with others");
+
+/* Goes through the rounds of process number `process`, and sends messages on fd. */
+void fold_lane_run(const struct fold_hunt *hunt, struct fold_hunt_shared *shared, unsigned process, int fd);
+
+#endif
