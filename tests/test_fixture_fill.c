@@ -178,6 +178,44 @@ Test(fixture_fill, a_npy_case_is_its_file_or_refused) {
   cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "a.ini:4: npy: "), "%s", status.text);
 }
 
+/* All elements of all inputs, one input after the other; a keyed sum's keys behind the values. */
+Test(fixture_fill, values_of_a_given_shape_are_those_of_all_inputs) {
+  static const struct {
+    const char *text;
+    size_t elements[2];
+  } shapes[] = {{"op = sum\nrows = 2\ncols = 3\n", {6, 0}},
+                {"op = dot\nrows = 2\ncols = 2\n", {4, 4}},
+                {"op = matvec\nrows = 2\ncols = 3\n", {6, 3}},
+                {"op = exclusive_scan\nrows = 2\ncols = 3\n", {6, 0}},
+                {"op = matmul\nm = 2\nn = 1\nk = 3\n", {6, 3}},
+                {"op = matmul\nbatch = 2\nm = 1\nn = 3\nk = 1\nlayout = nt\nlda = +1\n", {2, 6}},
+                {"op = keyed\nm = 5\nn = 2\nk = 3\nslots = 4, 0, 3\n", {6, 3}}};
+  SCRATCH(s);
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    char text[400];
+    struct fold_cases cases = {0};
+    const bool keyed = strstr(shapes[i].text, "slots");
+    const size_t all = shapes[i].elements[0] + (keyed ? 0 : shapes[i].elements[1]);
+    int used = snprintf(text, sizeof text, GIVEN "dtype = f32\n%svalues = 1", shapes[i].text);
+    for (size_t k = 2; k <= all; k++) used += snprintf(text + used, sizeof text - (size_t)used, ", %zu", k);
+    const fold_status status = load_text(&s, text, &cases);
+    cr_assert(status.code == FOLD_OK && cases.n == 1, "%s: %s", shapes[i].text, status.text);
+    float got[2][6] = {{0}};
+    uint32_t keys[3] = {0};
+    for (unsigned k = 0; k < cases.at[0].problem->inputs; k++) {
+      cr_assert_eq(fold_case_elements(&cases.at[0], k), shapes[i].elements[k], "%s", cases.at[0].name);
+      cr_assert_eq(fold_case_fill(&cases.at[0], k, k == 1 && keyed ? (void *)keys : got[k], 1).code, FOLD_OK);
+    }
+    for (size_t k = 0; k < all; k++) {
+      const size_t first = shapes[i].elements[0];
+      const float here = k < first ? got[0][k] : got[1][k - first];
+      cr_expect(here == (float)(k + 1), "%s: value %zu is %g", cases.at[0].name, k, (double)here);
+    }
+    cr_expect(!keyed || (keys[0] == 4 && keys[1] == 0 && keys[2] == 3), "%u %u %u", keys[0], keys[1], keys[2]);
+    fold_cases_free(&cases);
+  }
+}
+
 /* Two inputs: of given values the first half is the first input's. */
 Test(fixture_fill, each_input_of_a_dot_product_is_filled) {
   SCRATCH(s);

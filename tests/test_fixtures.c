@@ -65,6 +65,16 @@ Test(fixtures, a_section_stands_for_all_its_combinations_and_no_more) {
        "a/f32/matmul/2x3x4/nn/seed1 a/f32/matmul/2x3x4/nn+3/seed1 a/f32/matmul/2x3x4/tn/seed1 "
        "a/f32/matmul/2x3x4/tn+3/seed1 "},
       {NORMAL "dtype = f32\nop = sum\nrows = 2\ncols = 3\nlda = +12\n", "a/f32/sum/2x3/n+12/seed1 "},
+      {NORMAL "dtype = f32\nn = 1\nseed = 0xFFFFffffffffffff, 0x10, 3..4\n",
+       "a/f32/sum/1x1/seed18446744073709551615 a/f32/sum/1x1/seed16 a/f32/sum/1x1/seed3 a/f32/sum/1x1/seed4 "},
+      {GIVEN "dtype = f32\nop = sum, scan\nrows = 2\ncols = 3\nvalues = 1, 2, 3, 4, 5, 6\nlda = +0, +2\n",
+       "a/f32/sum/2x3/n a/f32/sum/2x3/n+2 a/f32/scan/2x3/n a/f32/scan/2x3/n+2 "},
+      {GIVEN "dtype = f32\nop = matmul\nm = 1\nn = 2\nk = 3\nbatch = 2\nvalues = 1, 2, 3\ntimes = 6\nlayout = tn\n",
+       "a/f32/matmul/2x1x2x3/tn "},
+      {GIVEN "dtype = f64\nop = keyed\nm = 9\nn = 2\nk = 3\nslots = 8, 0..1\nvalues = 1, 2, 3, 4, 5, 6\n",
+       "a/f64/keyed/9x2x3 "},
+      {GIVEN "dtype = f32\nop = matmul\nvalues = 1, 2, 3, 4\n", "a/f32/matmul/1x1x2 "},
+      {GIVEN "dtype = f32\nrows = 2\ncols = 3\nranks = 3\nvalues = 1\ntimes = 6\n", "a/f32/sum/2x3/ranks3 "},
   };
   SCRATCH(s);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -96,6 +106,7 @@ Test(fixtures, whole_numbers_of_integers_are_taken_exactly) {
 
 #define SHORT "dtype = f32\nn = 5\n"
 #define KEYED NORMAL "dtype = f32\nop = keyed\nm = 3\nn = 2\nk = 5\n"
+#define VOTES GIVEN "dtype = f32\nop = keyed\nm = 2\nn = 2\nk = 3\n"
 #define PRODUCT NORMAL "dtype = f32\nop = matmul\nm = 2\nn = 3\nk = 4\n"
 
 /* Each mistake, the line it stands in, and the words that must tell it: the key first. */
@@ -194,7 +205,43 @@ static const struct mistake {
     {NORMAL "dtype = f32\nop = keyed\nm = 0\nn = 1\nk = 3\n", 5, "m: 0 slots, and 3 terms to add to one"},
     {NORMAL "dtype = f32\nop = keyed\nm = 2^31\nn = 1\nk = 3\n", 7, "k: 3 terms of 2147483648 keys"},
     {NORMAL "dtype = f32\nop = keyed\nn = 5\n", 1, "m: missing in [a]"},
-    {GIVEN "dtype = f32\nop = keyed\nvalues = 1, 0\n", 4, "op: keyed needs a generator"},
+    {GIVEN "dtype = f32\nop = keyed\nvalues = 1, 0\n", 1, "m: missing in [a]"},
+    {VOTES "slots = 0, 1\nvalues = 1, 2, 3, 4\n", 8, "slots: 2 are given, and there are k = 3 rows of values"},
+    {VOTES "slots = 0, 1, 1, 0\nvalues = 1, 2, 3, 4, 5, 6\n", 8, "slots: 4 are given, and there are k = 3"},
+    {VOTES "slots = 0, 1, 2\nvalues = 1, 2, 3, 4, 5, 6\n", 8, "slots: slot 3 is 2, and there are m = 2"},
+    {VOTES "slots = 0, 1, 1\nvalues = 1, 2, 3, 4\n", 9, "values: 4 values are given, and keyed of 2x2x3 has 6"},
+    {VOTES "values = 1, 2, 3, 4, 5, 6\n", 1, "slots: missing in [a]: which slot, below m, is each of the k rows"},
+    {VOTES "keys = hot\nslots = 0, 1, 1\nvalues = 1, 2, 3, 4, 5, 6\n", 8, "keys: it goes only with a generator"},
+    {VOTES "slots = 0, -1, 1\nvalues = 1, 2, 3, 4, 5, 6\n", 8, "slots: -1 is negative"},
+    {VOTES "slots = 0, 2147483647, 1\nvalues = 1, 2, 3, 4, 5, 6\n", 8, "slots: 2147483647 is no slot"},
+    {VOTES "slots = 0..1048576\nvalues = 1, 2, 3, 4, 5, 6\n", 8, "slots: 0..1048576 is more than 2^20 slots"},
+    {KEYED "slots = 0, 1, 2, 0, 1\n", 8, "slots: it does not go with a generator"},
+    {GIVEN "dtype = f32\nrows = 1\ncols = 2\nslots = 0\nvalues = 1, 2\n", 6,
+     "slots: sum has rows and cols in place of"},
+    {GIVEN "dtype = f32\nop = matmul\nm = 1\nn = 1\nk = 1\nslots = 0\nvalues = 1, 2\n", 4, "op: matmul has no keys"},
+    {GIVEN "dtype = f32\nrows = 2\ncols = 3\nvalues = 1, 2, 3, 4, 5\n", 6,
+     "values: 5 values are given, and sum of 2x3 has 6"},
+    {GIVEN "dtype = f32\nrows = 2\ncols = 3\nbits = 0x3f800000\ntimes = 5\n", 6,
+     "bits: 5 values are given, and sum of 2x3 has 6"},
+    {GIVEN "dtype = f32\nop = dot\nrows = 2\ncols = 2\nvalues = 1, 2, 3, 4\n", 7,
+     "values: 4 values are given, and dot of 2x2 has 8: 4 of the first input, then 4"},
+    {GIVEN "dtype = f32\nop = matmul\nm = 2\nn = 3\nk = 4\nvalues = 1\ntimes = 21\n", 8,
+     "values: 21 values are given, and matmul of 2x3x4 has 20: 8 of the first input, then 12"},
+    {GIVEN "dtype = f32\nop = matmul\nrows = 2\ncols = 4\nvalues = 1\n", 1, "m: missing in [a]"},
+    {GIVEN "dtype = f32\nop = matmul\nm = 2\nn = 3\nvalues = 1\n", 1, "k: missing in [a]"},
+    {GIVEN "dtype = f32\nop = matmul\nm = 2\nn = 3\nk = 2\nrows = 2\ncols = 2\nvalues = 1\n", 6,
+     "n: it does not go with rows and cols"},
+    {GIVEN "dtype = f32\nrows = 2\nvalues = 1, 2\n", 1, "cols: missing in [a]: rows need cols"},
+    {GIVEN "dtype = f32\ncols = 2\nvalues = 1, 2\n", 1, "rows: missing in [a]: cols need rows"},
+    {GIVEN "dtype = f32\nn = 1\nrows = 1\ncols = 2\nvalues = 1, 2\n", 4, "n: it does not go with rows and cols"},
+    {GIVEN "dtype = f32\nrows = 2\ncols = 1\nvalues = 1, 2\nexpect_sum = 3\n", 7,
+     "expect_sum: it goes only with one row"},
+    {GIVEN "dtype = f32\nop = matmul\nm = 1\nn = 2\nk = 1\nvalues = 1, 2, 3\nexpect_sum = 3\n", 9,
+     "expect_sum: it goes only with one row"},
+    {GIVEN "dtype = f32\nrows = 2^20\ncols = 2^30\nvalues = 1\n", 4, "is absurd"},
+    {GIVEN "npy = none.npy\nrows = 1\ncols = 2\n", 3, "npy: "},
+    {NORMAL SHORT "seed = 0x\n", 5, "seed: 0x is malformed"},
+    {NORMAL SHORT "seed = 0x1ffffffffffffffff\n", 5, "seed: 0x1ffffffffffffffff is malformed"},
     {PRODUCT "lda = 3\n", 8, "lda: 3 is not +N"},
     {PRODUCT "lda = -1\n", 8, "lda: -1 is not +N"},
     {PRODUCT "lda = +x\n", 8, "lda: x is malformed"},
