@@ -52,6 +52,22 @@ def check_held(folder):
     assert sorted(str([line.get(key) for key in keys]) for line in again) == sorted(str([line.get(key) for key in keys]) for line in held)
 
 
+def check_names(folder):
+    """Names with patterns of keys, with seeds that no signed number of 64 bits holds, and of literal keys."""
+    (folder / "own").mkdir()
+    (folder / "own" / "a.ini").write_text("[a]\ngenerator = mixture\ndtype = f32\nrows = 3\ncols = 7\nseed = 0xffffffffffffff01\n"
+                                          "[b]\nprovenance = here\ndtype = f32\nop = keyed\nm = 2\nn = 1\nk = 3\nslots = 1, 0, 1\nvalues = 1, 2, 3\n")
+    run("record", "--engine", "host", "-s", "host/pairwise,keyed/*", "--fixture-folder", "own", "--jsonl", "own.jsonl", cwd=folder, code=0)
+    run("record", "--engine", "host", "-s", "keyed/*", "-f", "normal/f32/keyed/7x5x64/*", "--jsonl", "keyed.jsonl", cwd=folder, code=0)
+    assert {line["case"] for line in lines_of(folder / "own.jsonl") if "case" in line} == {"a/f32/sum/3x7/seed18446744073709551361", "b/f32/keyed/2x1x3"}
+    _, said = run("recheck", "own.jsonl", "--fixture-folder", "own", cwd=folder, code=0)
+    expect(r"^\d+ results judged, 0 could not be made again, 0 contradictions", said)
+    _, said = run("recheck", "keyed.jsonl", cwd=folder, code=0)
+    expect(r"^1[0-9] results judged, 0 could not be made again, 0 contradictions", said)
+    put(folder / "keys", [dict(line, case=line["case"].replace("/hot/", "/warm/")) if "case" in line else line for line in lines_of(folder / "keyed.jsonl")[:-1]])
+    expect("its name is not that of a case of this dtype", run("recheck", "keys", cwd=folder, code=2)[1])
+
+
 def check_full(folder):
     """Rows past the 16th: by the replay's hash, or with --full by their bits."""
     run("record", "--engine", "host", "-s", "host/exact,rows/par_16", "-f", "normal/f32/sum/1000x8/seed1", "--jsonl", "part", cwd=folder, code=0)
@@ -394,5 +410,5 @@ def check_arrays(folder):
 # A crash is to be one, in a build with sanitizers too.
 os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0"
 with tempfile.TemporaryDirectory() as scratch:
-    for check in (check_held, check_full, check_refuted, check_recorded, check_fields, check_figures, check_told, check_twice, check_known, check_measured, check_bits, check_arrays):
+    for check in (check_held, check_names, check_full, check_refuted, check_recorded, check_fields, check_figures, check_told, check_twice, check_known, check_measured, check_bits, check_arrays):
         check(pathlib.Path(scratch))

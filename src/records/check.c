@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "fixtures/key_pattern.h"
 #include "judge/evidence.h"
 #include "records/read.h"
 #include "records/record.h"
@@ -73,7 +74,19 @@ static void name_shape(const json_t *record, char text[100]) {
     snprintf(text, 100, "%lldx%lldx%lldx%lld", at[0], at[1], at[2], at[3]);
 }
 
-/* Whether a case's name agrees with its shape (expand.c): "FIXTURE/DTYPE/PROBLEM/SHAPE", then the ranks, the seed
+/* What is behind the pattern of a generated keyed sum's keys, "/hot" of "/hot/seed1"; the text itself of other records. */
+static const char *behind_keys(const json_t *record, const char *text) {
+  const struct fold_problem *problem = fold_problem_find(fold_record_text(record, "op"));
+  if (!problem || problem->reach != FOLD_BY_KEY || !has(record, "generator") || *text != '/') return text;
+  const size_t n = strcspn(text + 1, "/");
+  for (int k = 0; k < FOLD_KEY_PATTERNS; k++) {
+    const char *name = fold_key_pattern_names[k];
+    if (strlen(name) == n && strncmp(text + 1, name, n) == 0) return text + 1 + n;
+  }
+  return text;
+}
+
+/* Whether a case's name agrees with its shape (expand.c): "FIXTURE/DTYPE/PROBLEM/SHAPE", then the keys, the ranks, the seed
  * and the condition, if there are any. */
 static bool has_its_name(const json_t *record) {
   char shape[200], sizes[100], more[80] = "";
@@ -85,14 +98,15 @@ static bool has_its_name(const json_t *record) {
            sizes);
   if (has(record, "layout")) n = snprintf(more, sizeof more, "/%.30s", fold_record_text(record, "layout"));
   if (ranks) n = snprintf(more, sizeof more, "/ranks%lld", number(record, "ranks"));
-  if (has(record, "generator")) snprintf(more + n, sizeof more - (size_t)n, "/seed%lld", number(record, "seed"));
+  if (has(record, "generator"))
+    snprintf(more + n, sizeof more - (size_t)n, "/seed%llu", (unsigned long long)number(record, "seed"));
   for (const char *at = name; (at = strstr(at, shape)); at++) found = at;
   const char *rest = found ? behind(found, shape) : NULL;
   if (rest && !ranks && is_old && behind(rest, "/ranks")) {
     rest = behind(rest, "/ranks");
     rest += strspn(rest, "0123456789");
   }
-  const char *end = rest ? behind(rest, more) : NULL;
+  const char *end = rest ? behind(behind_keys(record, rest), more) : NULL;
   return end && has_its_condition(record, end);
 }
 
