@@ -100,19 +100,21 @@ static fold_status keep_find(const struct process *p, const struct fold_cases *c
   return status;
 }
 
-/* Each claim of each subject that is refuted for the first time. */
+/* Whether it is to be made small by this process: neither expected nor found already, nor after the first one if that ends the hunt. */
+static bool is_new(const struct process *p, const struct fold_against *a) {
+  if (is_expected(p->hunt, a)) return false;
+  if (p->hunt->first && p->shared->over) return false;
+  if (p->hunt->first) p->shared->over = 1;
+  return claim_find(p, a);
+}
+
 static fold_status keep_finds(const struct process *p, const struct fold_cases *cases,
                               const struct fold_judged_cases *judged, struct fold_hunted *h) {
   fold_status status = fold_ok();
   for (size_t i = 0; i < judged->n && status.code == FOLD_OK; i++) {
     const struct fold_against *a = &judged->against[i];
-    const bool expected = is_expected(p->hunt, a);
-    h->expected += expected;
-    if (!expected && claim_find(p, a)) status = keep_find(p, cases, a);
-    if (p->hunt->first && !expected) {
-      p->shared->over = 1;
-      break;
-    }
+    h->expected += is_expected(p->hunt, a);
+    if (is_new(p, a)) status = keep_find(p, cases, a);
   }
   return status;
 }

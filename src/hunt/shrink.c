@@ -149,13 +149,13 @@ static fold_status last_places(const struct fold_case *c, enum fold_axis axis, s
   return fold_ok();
 }
 
-/* A fault of lengths that are 23 modulo 24 is not reached by halves or by single places: each smaller extent is tried, the smallest
- * first. */
-static fold_status try_extents(struct shrinking *s, bool *took) {
-  enum { EACH = 256, MOST_EXTENT = 4096 };
+/* A fault of lengths that are 23 modulo 24 is not reached by halves or by single places: each smaller extent below `most` is tried, the
+ * smallest first. */
+static fold_status try_extents(struct shrinking *s, size_t most, bool *took) {
+  enum { EACH = 256 };
   *took = false;
   for (int a = 0; a < FOLD_AXES; a++)
-    for (size_t from = 1; from < now_of(s)->shape.at[a] && from < MOST_EXTENT && !is_over(s);) {
+    for (size_t from = 1; from < now_of(s)->shape.at[a] && from < most && !is_over(s);) {
       struct fold_cases candidates = {0};
       bool more = false;
       if (!has_axis(now_of(s), (enum fold_axis)a) || s->found->cases.n > 1) break;
@@ -164,7 +164,7 @@ static fold_status try_extents(struct shrinking *s, bool *took) {
       fold_cases_free(&candidates);
       FOLD_TRY(status);
       *took |= more;
-      from = more ? MOST_EXTENT : from + EACH;
+      from = more ? most : from + EACH;
     }
   return fold_ok();
 }
@@ -359,12 +359,14 @@ static fold_status find_thresholds(struct shrinking *s) {
 /* ---- all of it ---- */
 
 static fold_status shrink_all(struct shrinking *s) {
+  enum { SHORT = 1024, LONG = 4096 };
   bool fewer = true, simpler = true;
   FOLD_TRY(lay_plain(s));
+  FOLD_TRY(try_extents(s, SHORT, &fewer));
   while ((fewer || simpler) && !is_over(s)) {
     FOLD_TRY(shrink_shape(s, &fewer));
     if (fewer || simpler) FOLD_TRY(simplify(s, &simpler));
-    if (!fewer && !simpler) FOLD_TRY(try_extents(s, &fewer));
+    if (!fewer && !simpler) FOLD_TRY(try_extents(s, LONG, &fewer));
   }
   return s->found->cases.n == 1 && !is_over(s) ? find_thresholds(s) : fold_ok();
 }
