@@ -24,8 +24,8 @@ static uint64_t hash_of(const struct fold_registry *registry, const struct fold_
   return hash;
 }
 
-static void write_cases(const struct fold_hunt *hunt, const struct fold_found *found, const char *from,
-                        const char *name, FILE *out) {
+static fold_status write_cases(const struct fold_hunt *hunt, const struct fold_found *found, const char *from,
+                               const char *name, FILE *out) {
   size_t n_claims;
   char about[400], provenance[400], section[80];
   const char *claim = fold_claims(&n_claims)[found->claim].name;
@@ -37,8 +37,9 @@ static void write_cases(const struct fold_hunt *hunt, const struct fold_found *f
     const bool last = i + 1 == found->cases.n;
     snprintf(section, sizeof section, last ? "%s" : "%s-before-%zu", name, i);
     const struct fold_case *c = last && found->whole ? &found->origin : &found->cases.at[i];
-    fold_case_write(out, c, section, last ? about : "runs before it in the same process", provenance);
+    FOLD_TRY(fold_case_write(out, c, section, last ? about : "runs before it in the same process", provenance));
   }
+  return fold_ok();
 }
 
 fold_status fold_hunt_keep(const struct fold_hunt *hunt, const struct fold_found *found, const char *from,
@@ -62,6 +63,8 @@ fold_status fold_hunt_keep(const struct fold_hunt *hunt, const struct fold_found
   if (snprintf(find->path, sizeof find->path, "%s/%s.ini", hunt->folder, name) >= (int)sizeof find->path)
     return fold_error(FOLD_BAD_INPUT, "%.200s: too long a name for a folder", hunt->folder);
   FOLD_TRY(fold_output_open(&output, find->path));
-  write_cases(hunt, found, from, name, output.file);
-  return fold_output_close(&output, FOLD_OUTPUT_WHOLE, NULL);
+  const fold_status status = write_cases(hunt, found, from, name, output.file);
+  const bool whole = status.code == FOLD_OK;
+  const fold_status closed = fold_output_close(&output, whole ? FOLD_OUTPUT_WHOLE : FOLD_OUTPUT_DROP, NULL);
+  return whole ? closed : status;
 }
