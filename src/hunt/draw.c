@@ -194,6 +194,8 @@ static fold_status draw_case(const struct fold_draw *d, const struct fold_tellin
   if (c.problem->reach == FOLD_BY_KEY) c.shape.b = 1, c.shape.m = at_least_one(c.shape.m);
   draw_layout(r, s, &c);
   const bool finite = s->finite || s->skips_nan || d->selection->finite;
+  /* The highest bits of a seed stand for the second factor of products (fold_source_of_input). */
+  if (c.problem->factors == 1 || c.problem->inputs == 1) seed >>= 2;
   c.source = (struct fold_source){draw_generator(r, c.dtype, finite), c.dtype, seed, c.cols, 0};
   c.claims = draw_claims(r, d->selection, s, c.problem, alike);
   c.name = name_of(&c);
