@@ -14,7 +14,7 @@ import weakref
 from contextlib import nullcontext
 from typing import Any, Callable, ContextManager, Iterable, List, Optional, Tuple
 
-from . import _arrays, _library, _see
+from . import _arrays, _library, _outputs, _see
 from ._arrays import CPU, CUDA, CUDA_HOST, Lent
 from ._problem import AXES, BY_NUMBER, Axis, Form, split
 from ._process_state import KeptResults, LateWrites, State
@@ -100,8 +100,9 @@ def _let_go(error: BaseException, outside: Optional[BaseException]) -> None:
 class Guest:
     """One callable. `rows`: None, or the object that keeps results of any length by their hashes (_rows.py). """
 
-    def __init__(self, name: str, fn: Callable[..., Any], like: str, cuda: bool, rows: Any = None, form: Form = Form("")):
-        self.name, self.fn, self.like, self.rows, self.form = name, fn, like, rows, form
+    def __init__(self, name: str, fn: Callable[..., Any], like: str, cuda: bool, rows: Any = None, form: Form = Form(""),
+                 outputs: Optional[_outputs.Outputs] = None):
+        self.name, self.fn, self.like, self.rows, self.form, self.outputs = name, fn, like, rows, form, outputs
         self.traceback = ""
         self.results: Optional[Tuple[str, bytes]] = None  # of the last run, their dtype and memory, if the harness keeps them
         self.keeps_results = False
@@ -234,17 +235,25 @@ class Guest:
             raise Wrong("it leaves another device, or context of CUDA's, than it found")
         for end in ends:
             end()
-        at_end = None if self.device else self.late.end_run(value)
-        self._take(value, call)
-        if at_end is not None and self.late.is_written(value, at_end):
+        parts = self._parts(value, call)
+        at_end = None if self.device else self.late.end_run(parts)
+        self._take(parts[0], call)
+        if at_end is not None and self.late.is_written(parts, at_end):
             self.state.note("its output, by a thread that wrote to it after the call had returned")
-        made = KeptResults.of(value)
-        del value
-        self.state.kept.note(made, lambda: KeptResults.of(self._call(lent, call)))
+        made = list(map(KeptResults.of, parts))
+        del value, parts
+        self.state.note_results(made, lambda: list(map(KeptResults.of, self._parts(self._call(lent, call), call))))
         held = [weakref.ref(part) for part in lent]  # an array refers to the memory that it was made of
         lent.clear()
         if any(part() for part in held):
             self._wait_for(held)
+
+    def _parts(self, value: Any, call: Any) -> List[Any]:
+        """The outputs, the judged one first."""
+        if self.outputs:
+            return self.outputs.parts(value, call.rows)
+        _outputs.refuse_several(value)
+        return [value]
 
     def _call(self, lent: List[Lent], call: Any) -> Any:
         before = self.state.before_run()
@@ -326,6 +335,8 @@ class Guest:
             return _library.UNSUPPORTED
         if isinstance(error, TypeError) and _is_own_call(error) and _misfits(self.fn, self._arguments(call)):
             self.stop.append(TypeError(self._misfit(call)))
+        if isinstance(error, _outputs.Misused):
+            self.stop.append(ValueError(str(error)))
         self._keep(call, error)
         return _FAILED
 

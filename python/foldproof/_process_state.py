@@ -160,7 +160,7 @@ class State:
         self.left = ""
         self.runs = 0
         self.left_at = 0  # the last run that left something changed of what is seen here
-        self.kept = KeptResults()
+        self.kept: List[KeptResults] = []  # of each output
 
     def before_run(self) -> Before:
         is_main = threading.get_ident() == threading.main_thread().ident
@@ -184,6 +184,13 @@ class State:
                 if old is not None:  # the harness restores a handler that is not Python's
                     put(old)
 
+    def note_results(self, made: List[Made], again: Callable[[], List[Made]]) -> None:
+        """KeptResults.note for each output of a run."""
+        while len(self.kept) < len(made):
+            self.kept.append(KeptResults())
+        for k, one in enumerate(made):
+            self.kept[k].note(one, lambda: again()[k])
+
     def note(self, left: str) -> None:
         self.left = self.left or left
         self.left_at = self.runs
@@ -193,7 +200,7 @@ class State:
         if record["claim"] != "leaves_no_trace":
             return
         if record["verdict"] == "held":
-            why = f"it left changed: {self.left}" if self.left else self.kept.words
+            why = f"it left changed: {self.left}" if self.left else next((kept.words for kept in self.kept if kept.words), "")
             record.update({"verdict": "refuted", "reason": why} if why else {"reason": _UNSEEN})
         self.left = ""
 
@@ -203,9 +210,11 @@ _PAUSE = 0.0005
 _LOOKS, _OF_OTHERS = 3, 0.05  # at threads that were there before: a pool's, maybe, which is not seen to end its work
 
 
-def _bytes_of(value: Any) -> bytes:
-    seen = _see.tight(_see.see(value))
-    return ctypes.string_at(seen.at, seen.nbytes) if seen.nbytes else b""
+def _bytes_of(outputs: List[Any]) -> bytes:
+    found = b""
+    for seen in (_see.tight(_see.see(output)) for output in outputs):
+        found += ctypes.string_at(seen.at, seen.nbytes) if seen.nbytes else b""
+    return found
 
 
 class LateWrites:
@@ -220,14 +229,14 @@ class LateWrites:
     def begin_run(self) -> None:
         self._before = _threads()
 
-    def end_run(self, value: Any) -> Optional[bytes]:
+    def end_run(self, outputs: List[Any]) -> Optional[bytes]:
         """The results' bytes, if a thread that may write to them is there and may be waited for."""
         now = _threads()
         self._for_others = now <= self._before
         waits = now > 0 and (not self._for_others or self._others < _LOOKS)
-        return _bytes_of(value) if waits and self._seconds < _OF_A_CALLABLE else None
+        return _bytes_of(outputs) if waits and self._seconds < _OF_A_CALLABLE else None
 
-    def is_written(self, value: Any, before: bytes) -> bool:
+    def is_written(self, outputs: List[Any], before: bytes) -> bool:
         """Waits for the run's threads, or a moment for others, and tells whether the results have changed."""
         self._others += self._for_others
         begun = now = time.monotonic()
@@ -236,4 +245,4 @@ class LateWrites:
             time.sleep(_PAUSE)
             now = time.monotonic()
         self._seconds += now - begun
-        return _bytes_of(value) != before
+        return _bytes_of(outputs) != before

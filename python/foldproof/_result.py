@@ -99,6 +99,7 @@ class Result:
         self.asked_for: List[str] = []
         self.tracebacks: Dict[str, str] = {}
         self._fn, self._asked, self._named = fn, asked, named
+        self._others: Dict[str, Result] = {}  # by the subject's name: those of the other outputs
 
     @property
     def counts(self) -> Dict[str, int]:
@@ -185,7 +186,7 @@ class Result:
     def of(self, *, claim: Optional[str] = None, dtype: Optional[str] = None) -> "Result":
         """The judgements of one claim, or of the claims of a preset; or for terms of one dtype."""
         part = Result(self._fn, self._asked)
-        part.tracebacks = self.tracebacks
+        part.tracebacks, part._others = self.tracebacks, self._others
         claims = None if claim is None else _library.claims_of(claim)
         part.asked_for = self.asked_for if claims is None else claims
         for ours, theirs in ((self.judgements, part.judgements), (self.unclaimed, part.unclaimed)):
@@ -208,6 +209,13 @@ class Result:
         for record in self.judgements:
             if all(record[key] == explanation[key] for key in ("subject", "claim", "case")):
                 record["order_change"] = explanation["order_change"]
+
+    def add_output(self, name: str, other: "Result") -> None:
+        """Adds the judgements of another output, a subject of that name."""
+        self._others[name] = other
+        self.judgements += other.judgements
+        self.unclaimed += other.unclaimed
+        self.tracebacks.update(other.tracebacks)
 
     def tell_once(self, last_run: int) -> None:
         """Tells state that was left changed once, as when a library sets itself up, from what each call leaves. `last_run`: the last run that
@@ -238,6 +246,8 @@ class Result:
 
     def replay(self, record: Record) -> str:
         """A line of Python that judges the record's claim on its case, and nothing else."""
+        if record["subject"] in self._others:
+            return self._others[record["subject"]].replay(record)
         asked = dict(self._asked, dtypes=record["dtype"], claims=record["claim"], only=record["claim"], fixtures=record["case"])
         if "data" not in asked:
             return call_of(self._fn, asked)

@@ -10,7 +10,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
-from . import _arrays, _claims, _data, _fresh, _library, _problem, _replay, _signals, _threads
+from . import _arrays, _claims, _data, _fresh, _library, _outputs, _problem, _replay, _signals, _threads
 from ._callable import Guest
 from ._progress import Progress
 from ._result import LEFT_OUT, Record, Result
@@ -71,11 +71,14 @@ def _name_of(fn: Any) -> str:
     return "py/" + "".join(c if c.isascii() and (c.isalnum() or c in "_-.@+") else "_" for c in name)
 
 
-def _guests(fn: Any, other: Any, name: str, like: str, cuda: bool, rows: Callable[[], Optional[Rows]], form: _problem.Form) -> List[Guest]:
-    guests = [Guest(name, fn, like, cuda, rows(), form)]
+def _guests(fn: Any, other: Any, name: str, like: str, cuda: bool, rows: Callable[[], Optional[Rows]], form: _problem.Form,
+            outputs: Union[int, str, None] = None) -> List[Guest]:
+    of = (lambda name, is_twin: None) if outputs is None else functools.partial(_outputs.Outputs, outputs)
+    guests = [Guest(name, fn, like, cuda, rows(), form, of(name, False))]
     if callable(other):
         twin = _name_of(other)
-        guests.append(Guest(twin if twin != name else twin + "@other", other, like, cuda, guests[0].rows, form))
+        twin = twin if twin != name else twin + "@other"
+        guests.append(Guest(twin, other, like, cuda, guests[0].rows, form, of(twin, True)))
     return guests
 
 
@@ -153,11 +156,13 @@ def judge(
     ulps: Optional[float] = None,
     wraps: bool = False,
     factor_dtype: Optional[str] = None,
+    outputs: Union[int, str, None] = None,
     _take: Optional[Callable[[Record], None]] = None,
     _backwards: bool = False,
     _full: bool = False,
     _results: Optional[Dict[Tuple[str, str], Any]] = None,
     _npy: Sequence[str] = (),
+    _is_other: bool = False,
 ) -> Result:
     """As verify, but returns the result whatever it is: Result.check raises."""
     if device not in ("cpu", "cuda"):
@@ -173,6 +178,7 @@ def judge(
         raise ValueError("data= is judged in place of fixtures: leave out fixtures= and set=")
     form = _problem.find(problem, axis if data is None else -1)
     named = form.name
+    _outputs.check(outputs, form)
     if "->" in str(problem) and (data is None or form.transposed) and axis not in ((-1, 0) if form.transposed else (-1,)):
         raise ValueError(f"problem={problem!r}, axis={axis!r}: the signature says {'that axis 0' if form.transposed else 'which axis'} is folded")
     begun, own = time.monotonic(), None if data is None else _data.Data(data, axis, form)
@@ -184,6 +190,7 @@ def judge(
     asked: Dict[str, Any] = {"problem": problem, "device": None if device == "cpu" else device, "like": like, "set": set}
     asked.update(name=name, accumulator=accumulator, result=result, order=order, method=method, repeats=repeats if repeats != 3 else None)
     asked.update(around=sizes.near or None, sweep=sweep, strides=strides or None, accurate_as=accurate_as, ulps=ulps, wraps=wraps or None, factor_dtype=factor_dtype, finite=finite or None, nan=nan, seconds=seconds if seconds != LIMIT else None)
+    asked.update(outputs=outputs)
     asked.update({"data": _data.code_of(data)} if own else {}, axis=axis if axis != -1 else None)
     asked["same_bits_as"] = _replay.code_of(same_bits_as, "other") if callable(same_bits_as) else same_bits_as
     rows = named == "rows"
@@ -191,7 +198,7 @@ def judge(
         raise ValueError("problem='rows' is a function of rows that foldproof does not know: it has no order, method, accumulator or compiled reference")
     name = name or _name_of(fn)
     runs = fn if _backwards else _fresh.if_not_imported(fn)
-    guests = _guests(runs, same_bits_as, name, like, device == "cuda", lambda: Rows(result, _full) if rows else None, form)
+    guests = _guests(runs, same_bits_as, name, like, device == "cuda", lambda: Rows(result, _full) if rows else None, form, outputs)
     table = _table(
         guests,
         problems=_library.text(named),
@@ -269,6 +276,10 @@ def judge(
             own.rename(record)
         if record["verdict"] in ("refuted", "broken"):
             record["asked"] = dict(record.get("asked", {}), python=found.replay(record))  # the command has no such subject
+    if guests[0].outputs and not _is_other and _take is None:
+        said = dict(dtypes=dtypes, device=device, fixtures=listed(fixtures, "fixtures"), set=set, name=name, same_bits_as=same_bits_as, like=like, repeats=repeats)
+        said.update(around=sizes.rows, strides=strides, finite=finite, nan=nan, seconds=seconds, data=data, axis=axis)
+        _outputs.judge_others(judge, fn, guests[0].outputs, guests[-1].outputs if len(guests) > 1 else None, found, said, named)
     return found
 
 
@@ -343,6 +354,9 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     wraps         True: results that are integers wrap, modulo 2^bits, where they leave the range of `result`; else they must not leave it
     factor_dtype  "tf32", "bf16" or "f16": fn may round the factors of a product ("dot", "sumsq", "matvec", "matmul") to it, to nearest or toward zero,
                   before it multiplies. The bound grows by what that may change; where all factors are numbers of that format it does not grow
+    outputs       of a callable that returns a tuple, a list or a dict: the index or the key of the output that is judged. The other outputs are arrays with a
+                  row for each row of x; their bits are compared, by those of the claims that compare a callable's results with its own, as the
+                  subject "NAME@output1". Not for problems of several inputs, and not for axis=0
     strides       True: fn takes arrays that are not contiguous, and stride_invariant is judged
     finite        True: fn takes no NaN and no infinity, and gets none. (If it raises an exception for inputs without terms, with NaN or with infinities,
                   these are skipped with that reason in any case; on other inputs an exception breaks the judgement)
