@@ -72,6 +72,7 @@ static const struct golden {
     {"few", {0x2276d53e5969ba48u, 0x7f6ba3433bcc5cc7u, 0x934c12ba700978fu, 0xe9a78b661889ee75u}},
     {"mixture", {0xfd1049ada4d56729u, 0x1b97537cb30f9adu, 0xe10a8adc55409a90u, 0xbb85d83aaf0ea95au}},
     {"mixture_special", {0x88838900b350b7fdu, 0x307625525a42d94cu, 0xc59d5712efff3f40u, 0x43865f4457e53a6du}},
+    {"mixture_factors", {0xe0b8568d68d3d427u, 0xee6c53506aaefc21u, 0x67d79799a51f216fu, 0x36db05444a04ca6bu}},
     {"nan_first", {0x287980492ab977d5u, 0x7e4f56d11be5f039u, 0x80e7938223b73819u, 0x152749c2fa32b55du}},
     {"nan_middle", {0xac8ae22a56a423c2u, 0x45d2c323d1673ce3u, 0x50791d91e2f962u, 0x157ecfd1cff1e883u}},
     {"nan_last", {0x3d8d3a71de52d9c4u, 0x807c2d325ff4241du, 0x5f943a7f8669f892u, 0xb7de492fc398e0a2u}},

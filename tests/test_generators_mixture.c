@@ -248,3 +248,62 @@ Test(generators_mixture, special_values_are_of_all_kinds_and_in_one_row_of_eight
     free(x), free(y);
   }
 }
+
+/* Of a row of factors: its product, which no partial one takes far away, from either end. */
+static double product_of(const struct fold_source *source, const uint64_t *x, size_t n, bool back, int *wrong) {
+  double product = 1;
+  for (size_t c = 0; c < n; c++) {
+    product *= value_of(source, x[back ? n - 1 - c : c]);
+    if (product != 0 && !(fabs(product) < 0x1p100 && fabs(product) > 0x1p-100))
+      TELL(*wrong, "%s: %g after %zu of %zu terms", fold_dtype_name(source->dtype), product, c + 1, n);
+  }
+  return product;
+}
+
+/* Exact where the kind says so; near 1 otherwise, so that a lost term, which is none, shows. */
+Test(generators_mixture, products_of_factors_stay_in_the_range) {
+  static const size_t lengths[] = {1, 2, 7, 300, 8192};
+  int wrong = 0;
+  unsigned seen = 0;
+  for (int d = 0; d < FOLD_FLOATS; d++)
+    for (int l = 0; l < 5; l++) {
+      const size_t n = lengths[l];
+      const struct fold_source source = source_of("mixture_factors", d, 3, n);
+      const struct fold_recipe recipe = fold_recipe_of(&source);
+      for (uint64_t row = 0; row < 100; row++) {
+        uint64_t *x = patterns_of(&source, row * n, n);
+        const struct fold_mixture_row plan = fold_mixture_row_of(&recipe, row);
+        const enum fold_factors_kind kind = fold_factors_kind_of(&plan);
+        const double product = product_of(&source, x, n, false, &wrong), back = product_of(&source, x, n, true, &wrong);
+        size_t others = 0, zeros = 0;
+        for (size_t c = 0; c < n; c++) others += value_of(&source, x[c]) != 1, zeros += value_of(&source, x[c]) == 0;
+        bool right = product == back;
+        if (kind == FOLD_FACTORS_TWOS) right &= product == (n % 2 ? 2 : 1) && others == n;
+        if (kind == FOLD_FACTORS_LONE) right &= others == 1 && product >= 1.25 && product <= 8.25;
+        if (kind == FOLD_FACTORS_SIGNS) right &= fabs(product) == 1;
+        if (kind == FOLD_FACTORS_ZERO) right &= product == 0 && zeros == 1;
+        if (kind == FOLD_FACTORS_RECIPROCALS) right = fabs(product) > 0 && zeros == 0;
+        if (!right)
+          TELL(wrong, "%s: row %zu of %zu, kind %d: %g, %g; %zu, %zu", fold_dtype_name(source.dtype), (size_t)row, n,
+               (int)kind, product, back, others, zeros);
+        seen |= 1u << kind;
+        free(x);
+      }
+    }
+  cr_expect_eq(seen, 1u << FOLD_FACTORS_TWOS | 1u << FOLD_FACTORS_LONE | 1u << FOLD_FACTORS_SIGNS |
+                         1u << FOLD_FACTORS_RECIPROCALS | 1u << FOLD_FACTORS_ZERO);
+}
+
+/* Even ones would make the product 0 modulo the width. */
+Test(generators_mixture, factors_of_integers_are_odd) {
+  for (int d = FOLD_I8; d <= FOLD_I64; d++) {
+    const struct fold_source source = source_of("mixture_factors", d, 3, 40);
+    uint64_t *x = patterns_of(&source, 0, 400), all = 0;
+    for (size_t i = 0; i < 400; i++) {
+      cr_expect_eq(x[i] & 1, 1u);
+      all |= x[i];
+    }
+    cr_expect_eq(all, fold_format_mask(fold_format_of(source.dtype)));
+    free(x);
+  }
+}

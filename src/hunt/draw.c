@@ -112,12 +112,14 @@ static size_t draw_bit(struct fold_random *r, unsigned mask) {
 }
 
 /* Mixtures mostly, whose rows differ in kind; else one of the generators of fixtures. */
-static const struct fold_generator *draw_generator(struct fold_random *r, enum fold_dtype dtype, bool finite) {
-  static const char *const mixtures[] = {"mixture", "mixture_special"};
+static const struct fold_generator *draw_generator(struct fold_random *r, enum fold_dtype dtype, enum fold_op op,
+                                                   bool finite) {
+  const char *usual = op == FOLD_PROD ? "mixture_factors" : "mixture"; /* other products leave the range */
   size_t n;
   const struct fold_generator *all = fold_generators(&n);
   if (fold_random_below(r, 4) > 0) {
-    const struct fold_generator *mixture = fold_generator_find(mixtures[!finite && fold_random_once_in(r, 6)]);
+    const struct fold_generator *mixture =
+        fold_generator_find(!finite && fold_random_once_in(r, 6) ? "mixture_special" : usual);
     if (mixture && mixture->dtypes >> dtype & 1) return mixture;
   }
   for (;;) {
@@ -196,7 +198,7 @@ static fold_status draw_case(const struct fold_draw *d, const struct fold_tellin
   const bool finite = s->finite || s->skips_nan || d->selection->finite;
   /* The highest bits of a seed stand for the second factor of products (fold_source_of_input). */
   if (c.problem->factors == 1 || c.problem->inputs == 1) seed >>= 2;
-  c.source = (struct fold_source){draw_generator(r, c.dtype, finite), c.dtype, seed, c.cols, 0};
+  c.source = (struct fold_source){draw_generator(r, c.dtype, c.problem->op, finite), c.dtype, seed, c.cols, 0};
   c.claims = draw_claims(r, d->selection, s, c.problem, alike);
   c.name = name_of(&c);
   c.file = strdup("hunt");
