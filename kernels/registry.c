@@ -148,6 +148,7 @@
     .claims = what, .run = function, .scratch = room, .peer = true, ##__VA_ARGS__                                  \
   }
 #define WIDE (1u << FOLD_F32 | 1u << FOLD_F64)
+#define HALVES (1u << FOLD_F16 | 1u << FOLD_BF16)
 #define WELL_BEHAVED (UNORDERED | FOLD_CLAIM(FOLD_BOUNDED))
 #define RUN_TO_RUN (WELL_BEHAVED | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS))
 
@@ -155,12 +156,13 @@
 #define CUDA_BLAS(id, types, problem, function, text, ...)                                             \
   {                                                                                                    \
     .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = types, .problems = 1u << FOLD_##problem, \
-    .method = FOLD_PLAIN, .claims = RUN_TO_RUN, .run = function, .peer = true, ##__VA_ARGS__           \
+    .method = FOLD_PLAIN, .claims = RUN_TO_RUN, .run = function, .peer = true,                         \
+    .truncated = FOLD_##problem == FOLD_MATMUL ? HALVES : 0, ##__VA_ARGS__                             \
   }
 /* Factors of f32 may be rounded for the tensor cores. */
 #define CUDA_BLAS_FAST(id, to, text)                                                                                \
   CUDA_BLAS(id, 1u << FOLD_F32, MATMUL, fold_cublas_gemm, "cublasGemmStridedBatchedEx with " text, .strides = true, \
-            .factor = FOLD_FACTORS_##to)
+            .factor = FOLD_FACTORS_##to, .truncated = 1u << FOLD_F32)
 #define CUDA_BLAS_LT(id, mib, text)                                                     \
   CUDA_BLAS(id, ANY_DTYPE, MATMUL, fold_cublas_lt, text, .strides = true, .width = mib, \
             .scratch = fold_cublas_lt_scratch)
@@ -171,7 +173,7 @@
 
 /* CUTLASS documents no bits that repeat. */
 #define CUDA_CUTLASS(id, function, room, text, ...) \
-  CUDA_PEER(id, ANY_DTYPE, 1u << FOLD_MATMUL, WELL_BEHAVED, function, room, text, ##__VA_ARGS__)
+  CUDA_PEER(id, ANY_DTYPE, 1u << FOLD_MATMUL, WELL_BEHAVED, function, room, text, .truncated = HALVES, ##__VA_ARGS__)
 
 /* Collectives. A collective is launched on its world, so that it has no launch_invariant; for vectors, batch_invariant
  * is message_invariant. */
@@ -484,7 +486,7 @@ static const struct fold_subject table[] = {
     CUDA_BLAS_LT("cublas/lt_gemm_0", 0, "cublasLtMatmul without a workspace"),
     CUDA_BLAS("cublas/lt_gemm_tf32", 1u << FOLD_F32, MATMUL, fold_cublas_lt,
               "cublasLtMatmul with CUBLAS_COMPUTE_32F_FAST_TF32", .strides = true, .width = 32,
-              .factor = FOLD_FACTORS_TF32, .scratch = fold_cublas_lt_scratch),
+              .factor = FOLD_FACTORS_TF32, .truncated = 1u << FOLD_F32, .scratch = fold_cublas_lt_scratch),
     CUDA_BLAS("cublas/lt_bias", ANY_DTYPE, MATMUL, fold_cublas_lt_bias,
               "cublasLtMatmul with a bias, where the first matrix ends with a column of ones", .strides = true,
               .scratch = fold_cublas_lt_scratch_most),

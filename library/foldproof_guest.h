@@ -113,7 +113,8 @@ struct foldproof_guest_subject {
    * [none]. */
   const char *same_bits_as;
   const char *engine; /* "host" or "cuda" ["host"] */
-  /* How it adds, which decides its error bound: "plain", "kahan", "neumaier", "exact" ["plain"]. */
+  /* How it adds, which decides its error bound: "plain", "kahan", "neumaier", "exact", or "truncated",
+   * as tensor cores add: without rounding to nearest ["plain"]. */
   const char *method;
   int (*run)(const struct foldproof_guest_call *call, void *context);
   size_t (*scratch)(const struct foldproof_guest_call *call, void *context); /* bytes that a run needs; NULL: none */

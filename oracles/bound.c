@@ -25,6 +25,7 @@
  *                  product, SIAM J. Sci. Comput. 26 (2005), Proposition 4.5; n u < 1.
  *   KAHAN          (u |s| + (2 u + 8 n u^2) S) / (1 - u), n u <= 1/10: the (2 u + O(n u^2)) S of Higham, eq. (4.8),
  *                  with the rounding of the last addition apart and an explicit constant (bound_sum.c).
+ *   TRUNCATED      gamma_(8 n) S, a sum or dot of n terms in any order and any blocks (bound_sum.c).
  *   EXACT          0
  *   any but EXACT  0 too where every partial result is a number of the accumulator (exact sums: bound_sum.c; exact products:
  *                  bound_product.c).
@@ -66,6 +67,7 @@ const char *fold_bound_formula(enum fold_method method) {
       return "gamma_h sum|x| (product: gamma_(n-1) |p|), gamma_k = k u / (1 - k u); 0 where nothing can round";
     case FOLD_KAHAN: return "(u |s| + (2 u + 8 n u^2) sum|x|) / (1 - u)";
     case FOLD_NEUMAIER: return "u |s| + gamma_(n-1)^2 sum|x|";
+    case FOLD_TRUNCATED: return "gamma_8n sum|x|; 0 where nothing can round";
     case FOLD_EXACT: return "v |s|, or half the smallest subnormal";
   }
   return "unknown method";
@@ -192,7 +194,8 @@ static fold_status find(struct fold_bound_terms *t, struct fold_outcomes *outcom
   const enum fold_method method = t->how.method;
   bool by_height = method == FOLD_PLAIN && truth->op == FOLD_SUM;
   bool of_product = method == FOLD_PLAIN || method == FOLD_EXACT;
-  if (truth->factors > 1 && !of_product) return fold_no_bound("the method has no theorem for products of two factors");
+  if (truth->factors > 1 && !of_product && method != FOLD_TRUNCATED)
+    return fold_no_bound("the method has no theorem for products of two factors");
   if (truth->op == FOLD_PROD && !of_product) return fold_no_bound("the method has no theorem for products");
   mpfr_abs(t->magnitude, truth->exact_up, MPFR_RNDU);
   bool fits = truth->op == FOLD_SUM ? fold_sums_are_exact(t) : fold_products_are_exact(t);
@@ -238,6 +241,7 @@ fold_status fold_bound_narrowed(struct fold_arithmetic how, const struct fold_tr
   t.u = -t.accumulator.precision;
   t.height = how.method == FOLD_PLAIN && truth->op == FOLD_SUM ? height : truth->n - 1;
   t.height += fold_product_is_rounded(&t);
+  if (how.method == FOLD_TRUNCATED) t.height = 8 * truth->n;
   MPFR_DECL_INIT(gamma, FOLD_BOUND_BITS);
   MPFR_DECL_INIT(magnitude, FOLD_BOUND_BITS);
   MPFR_DECL_INIT(positive, FOLD_BOUND_BITS);

@@ -24,6 +24,16 @@
  * The same for each prefix gives M (1 - u - (7 + 8 u) n u^2) <= (1 + 2 u + u^2) S, hence M <= (1 + 5 u) S as
  * n u <= 1/10. For n >= 2, u^2 + (7 + 8 u) (1 + 5 u) n u^2 <= 8 n u^2; for n = 1 nothing is rounded. Put
  * |s_n| <= |s| + |s_n - s|.  []
+ *
+ * Truncated sums, as tensor cores make them (Fasi, Higham, Mikaitis, Pranesh, PeerJ Computer Science 7 (2021), e330): a step adds a block
+ * of j >= 1 exact terms to a partial sum. All j + 1 addends are aligned to the one of the largest exponent, M, and cut at its last
+ * place, which changes each by less than 2 u M; their sum is cut to the accumulator, which changes it by less than 2 u times itself.
+ * So a step adds less than (j + 2) 2 u m, where m is the largest magnitude of an addend or a sum, and the first step of a part, whose
+ * partial sum is 0, less than (j + 1) 2 u m. A join of two parts adds at most 2 u m, rounded or cut. There are at most n steps, and one
+ * join fewer than parts: less than (n + 2 n) 2 u m in all, and n u m more where terms are no numbers of the accumulator. 8 n u m is
+ * taken; m <= S + the error so far, whence gamma. What is cut below the accumulator's least bit e is below e once a term (twice that of
+ * rounding).
+ * Exact sums are exact here, too, while R < 2^(g + precision): then no addend has a bit below the last place of M.
  */
 #include "oracles/bound_terms.h"
 
@@ -47,7 +57,8 @@ bool fold_product_is_rounded(const struct fold_bound_terms *t) {
 /* Adds n e / 2 (1 + gamma). */
 static void add_underflow(struct fold_bound_terms *t, mpfr_t error) {
   if (t->truth->lowest >= least_bit(t)) return;
-  mpfr_set_uj_2exp(t->scratch, t->truth->n, least_bit(t) - 1, MPFR_RNDU);
+  const long half = t->how.method == FOLD_TRUNCATED ? 0 : 1;
+  mpfr_set_uj_2exp(t->scratch, t->truth->n, least_bit(t) - half, MPFR_RNDU);
   mpfr_add(error, error, t->scratch, MPFR_RNDU);
   mpfr_mul(t->scratch, t->scratch, t->gamma, MPFR_RNDU);
   mpfr_add(error, error, t->scratch, MPFR_RNDU);
@@ -60,7 +71,9 @@ bool fold_sums_are_exact(struct fold_bound_terms *t) {
   long lowest = t->truth->lowest;
   if (lowest < least_bit(t)) return false;
   mpfr_srcptr largest = t->side[mpfr_less_p(t->side[0], t->side[1])];
-  return lowest == FOLD_NO_BIT || mpfr_cmp_ui_2exp(largest, 1, lowest + t->accumulator.precision) <= 0;
+  if (lowest == FOLD_NO_BIT) return true;
+  const int beside = mpfr_cmp_ui_2exp(largest, 1, lowest + t->accumulator.precision);
+  return t->how.method == FOLD_TRUNCATED ? beside < 0 : beside <= 0;
 }
 
 /* (u |s| + (2 u + 8 n u^2) S) / (1 - u) */

@@ -52,6 +52,7 @@ static take *take_of(const struct fold_order *order, enum fold_method method) {
     case FOLD_KAHAN: return take_kahan;
     case FOLD_NEUMAIER: return take_neumaier;
     case FOLD_PLAIN:
+    case FOLD_TRUNCATED:
     case FOLD_EXACT: break;
   }
   return NULL;

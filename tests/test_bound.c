@@ -41,6 +41,24 @@ static float float64(const float *x, size_t n) {
   return (float)s;
 }
 
+static double cut(double x, int last) { return ldexp(trunc(ldexp(x, -last)), last); }
+
+/* Blocks of 4, aligned to their largest addend, the partial sum among them; all cut to 24 bits. Doubles hold what is added. */
+static float truncated(const float *x, size_t n) {
+  double s = 0;
+  for (size_t i = 0; i < n; i += 4) {
+    const size_t end = i + 4 < n ? i + 4 : n;
+    double most = fabs(s), sum;
+    for (size_t k = i; k < end; k++) most = fmax(most, fabs((double)x[k]));
+    if (most == 0) continue;
+    const int last = ilogb(most) - 23;
+    sum = cut(s, last);
+    for (size_t k = i; k < end; k++) sum += cut((double)x[k], last);
+    s = sum == 0 ? 0 : cut(sum, ilogb(sum) - 23);
+  }
+  return (float)s;
+}
+
 static float product(const float *x, size_t n) {
   float p = 1;
   for (size_t i = 0; i < n; i++) p *= x[i];
@@ -79,6 +97,7 @@ static const struct {
 } methods[] = {{PLAINLY, plain, 0.4},
                {{FOLD_KAHAN, FOLD_USUAL, FOLD_USUAL}, kahan, 0.3},
                {{FOLD_NEUMAIER, FOLD_USUAL, FOLD_USUAL}, neumaier, 0.9},
+               {{FOLD_TRUNCATED, FOLD_USUAL, FOLD_USUAL}, truncated, 0.15},
                {IN_F64, float64, 0.9}};
 
 /* Few significant bits, exponents that overlap, cancellation, ties: what reaches bounds. */
@@ -126,6 +145,18 @@ Test(bound, plain_sum_reaches_its_bound_and_breaks_the_compensated_ones) {
   cr_assert(fold_oracle_exact(FOLD_F32, FOLD_SUM, x, 4097, 1, &truth).code == FOLD_OK);
   cr_expect(fraction((struct way)PLAINLY, &truth, 13, got) > 1);
   fold_truth_free(&truth);
+}
+
+/* 1 + 15/8 u: truncation loses nearly two units, which no rounding does. 2^24 - 1 ones are added exactly. */
+Test(bound, truncated_sums_lose_more_than_rounded_ones) {
+  static float ones[1025];
+  const float x[] = {1, 0x1.ep-24f}, got = truncated(x, 2);
+  cr_expect(got == 1 && fraction_of_f32((struct way)PLAINLY, FOLD_SUM, x, 2, (double)got) > 1);
+  cr_expect(fraction_of_f32((struct way){FOLD_TRUNCATED, FOLD_USUAL, FOLD_USUAL}, FOLD_SUM, x, 2, (double)got) < 1);
+  for (size_t i = 0; i < 1025; i++) ones[i] = i ? 1 : 0xfffbffp0f;
+  cr_expect(truncated(ones, 1025) == 0xffffffp0f);
+  cr_expect(fraction_of_f32((struct way){FOLD_TRUNCATED, FOLD_USUAL, FOLD_USUAL}, FOLD_SUM, ones, 1025, 0xfffffep0) >
+            1);
 }
 
 Test(bound, holds_for_products_and_is_nearly_reached) {

@@ -342,7 +342,7 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     accumulator   dtype of the partial results; None: f64 for f64 and for results in f64, and f32 for all others
     result        dtype of the results; None: that of the terms
     order         the declared order in which terms are joined (`foldproof list orders`), which `replays` needs
-    method        how terms are added: "plain", "kahan", "neumaier" or "exact"
+    method        how terms are added: "plain", "kahan", "neumaier", "exact", or "truncated" (tensor cores)
     repeats       number of repeats for run_to_run, up to 1,000,000
     around        a number of rows, or a list such as [256, 1024]: batch_invariant tries every size near these, and near powers of two. A text
                   "k=4096" (or m, n, batch): sums of that size, and of up to 3 less and more, are judged as well as fixtures, as those of sweep

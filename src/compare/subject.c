@@ -24,7 +24,8 @@ static uint64_t derived_claims(const struct fold_subject *s) {
   if (s->method == FOLD_EXACT) return FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_FAITHFUL);
   const uint64_t replays = s->order ? FOLD_CLAIM(FOLD_REPLAYS) : 0;
   const uint64_t twin = s->twin ? FOLD_CLAIM(FOLD_SAME_BITS_AS) : 0;
-  return replays | twin | FOLD_CLAIM(s->method == FOLD_PLAIN ? FOLD_BOUNDED : FOLD_COMPENSATED);
+  return replays | twin |
+         FOLD_CLAIM(s->method == FOLD_PLAIN || s->method == FOLD_TRUNCATED ? FOLD_BOUNDED : FOLD_COMPENSATED);
 }
 
 static fold_status read_declared(const json_t *record, struct fold_subject *s) {
@@ -179,13 +180,14 @@ bool fold_again_differs(const struct fold_again *a, const json_t *record, char w
   if (own == NULL || read < 0) return false;
   const enum fold_dtype dtype = (enum fold_dtype)read, result = fold_subject_result(own, dtype),
                         accumulator = fold_subject_accumulator(own, dtype);
+  const enum fold_method method = fold_subject_method(own, dtype);
   if (is_other(record, "result_dtype", result == dtype ? "" : fold_dtype_name(result), what)) return true;
   if (is_other_flag(record, "guest", own->guest != NULL, what) || is_other_flag(record, "peer", own->peer, what) ||
       is_other_flag(record, "any_gpu", own->any_gpu, what))
     return true;
   if (!is_declared(record)) return false;
   return is_other(record, "order", own->order ? own->order : "", what) ||
-         is_other(record, "method", own->method == FOLD_PLAIN ? "" : fold_method_names[own->method], what) ||
+         is_other(record, "method", method == FOLD_PLAIN ? "" : fold_method_names[method], what) ||
          is_other(record, "accumulator", accumulator == fold_accumulator_of(dtype) ? "" : fold_dtype_name(accumulator),
                   what) ||
          is_other(record, "factor_dtype", fold_factor_dtype_names[own->factor], what) ||

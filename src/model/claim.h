@@ -26,6 +26,8 @@ enum fold_method {
   FOLD_PLAIN,    /* one rounding a join: gamma_h sum |x|, gamma_k = k u / (1 - k u) (Higham) */
   FOLD_KAHAN,    /* sequential with Kahan's compensation */
   FOLD_NEUMAIER, /* sequential with Neumaier's */
+  /* As tensor cores do: the terms of a block are aligned to the largest one, and truncated, as each sum is. */
+  FOLD_TRUNCATED,
   FOLD_EXACT,    /* correctly rounded */
 };
 /* The methods' names, with NULL behind the last. */

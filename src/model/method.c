@@ -3,7 +3,7 @@
 
 #include "model/claim.h"
 
-const char *const fold_method_names[] = {"plain", "kahan", "neumaier", "exact", NULL};
+const char *const fold_method_names[] = {"plain", "kahan", "neumaier", "truncated", "exact", NULL};
 _Static_assert(sizeof fold_method_names / sizeof *fold_method_names == FOLD_EXACT + 2, "a method without a name");
 
 const char *const fold_factor_dtype_names[] = {"", "tf32", "bf16", "f16", NULL};

@@ -11,7 +11,11 @@ enum fold_dtype fold_subject_result(const struct fold_subject *s, enum fold_dtyp
   return s->result == FOLD_OF_ACCUMULATOR ? fold_subject_accumulator(s, terms) : terms;
 }
 
+enum fold_method fold_subject_method(const struct fold_subject *s, enum fold_dtype terms) {
+  return s->truncated >> terms & 1 ? FOLD_TRUNCATED : s->method;
+}
+
 struct fold_arithmetic fold_subject_arithmetic(const struct fold_subject *s, enum fold_dtype terms) {
-  return (struct fold_arithmetic){s->method, fold_subject_accumulator(s, terms), fold_subject_result(s, terms),
-                                  s->factor};
+  return (struct fold_arithmetic){fold_subject_method(s, terms), fold_subject_accumulator(s, terms),
+                                  fold_subject_result(s, terms), s->factor};
 }

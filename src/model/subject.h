@@ -46,6 +46,7 @@ struct fold_subject {
   unsigned dtypes, problems; /* masks: 1u << fold_dtype, 1u << fold_problem_id */
   const char *order;         /* the declared order's name (order.h); NULL where there is none */
   enum fold_method method;
+  unsigned truncated;            /* a mask of the dtypes of terms for which the method is FOLD_TRUNCATED instead */
   unsigned accumulator, result;  /* enum fold_rule, or FOLD_ALWAYS(dtype) */
   enum fold_factor_dtype factor; /* to what it may round the factors of products */
   uint64_t claims;               /* for sums and products: mask of FOLD_CLAIM(...) */
@@ -80,6 +81,7 @@ struct fold_subject {
 };
 
 /* For terms of that dtype. */
+enum fold_method fold_subject_method(const struct fold_subject *subject, enum fold_dtype terms);
 enum fold_dtype fold_subject_accumulator(const struct fold_subject *subject, enum fold_dtype terms);
 enum fold_dtype fold_subject_result(const struct fold_subject *subject, enum fold_dtype terms);
 struct fold_arithmetic fold_subject_arithmetic(const struct fold_subject *subject, enum fold_dtype terms);

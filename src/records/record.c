@@ -169,7 +169,8 @@ static void set_declared(json_t *line, const struct fold_judgement *j) {
   const struct fold_subject *s = j->subject;
   const enum fold_dtype accumulator = fold_subject_accumulator(s, j->c->dtype);
   if (s->order) json_object_set_new(line, "order", text_value(s->order));
-  if (s->method != FOLD_PLAIN) json_object_set_new(line, "method", json_string(fold_method_names[s->method]));
+  const enum fold_method method = fold_subject_method(s, j->c->dtype);
+  if (method != FOLD_PLAIN) json_object_set_new(line, "method", json_string(fold_method_names[method]));
   if (accumulator != fold_accumulator_of(j->c->dtype))
     json_object_set_new(line, "accumulator", json_string(fold_dtype_name(accumulator)));
   if (s->factor != FOLD_FACTORS_KEPT)
