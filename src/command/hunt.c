@@ -1,4 +1,5 @@
 /* command/hunt.c: foldproof hunt: looks for random inputs that refute a claim, and makes them small. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,8 +63,9 @@ static double parse_time(struct argp_state *state, const char *text) {
 static uint64_t parse_seed(struct argp_state *state, const char *text) {
   char *end;
   const bool hex = strncmp(text, "0x", 2) == 0;
+  errno = 0;
   const uint64_t seed = strtoull(text, &end, hex ? 16 : 10);
-  if (*text < '0' || *text > '9' || *end) argp_failure(state, 2, 0, "--seed %s: a number of up to 64 bits", text);
+  if (*text < '0' || *text > '9' || *end || errno) argp_failure(state, 2, 0, "--seed %s: a number of up to 64 bits", text);
   return seed;
 }
 
@@ -120,9 +122,13 @@ struct evidence {
   bool kept;
 };
 
+/* Of several cases the file is named, which runs them all. */
 static fold_status keep_text(struct evidence *e, const struct fold_judgement *judged) {
   struct fold_judgement j = *judged;
+  struct fold_case file = *j.c;
   struct fold_asked asked;
+  file.name = file.file;
+  if (e->find->cases > 1) j.c = &file;
   fold_asked_for(&asked, &j, &e->h->options.selection, false);
   j.asked = &asked;
   e->kept = true;
@@ -136,8 +142,8 @@ static fold_status take(void *context, const struct fold_judgement *j) {
   return j->subject_index == e->find->subject && j->claim->id == e->find->claim ? keep_text(e, j) : fold_ok();
 }
 
-/* Judges the fixture once more, for its numbers; what cannot be repeated is shown as it was seen. */
-static fold_status gather(const struct hunt *h, const struct fold_cases *cases, struct evidence *e) {
+/* Judges the fixture once more, for its numbers. */
+static fold_status judge_again(const struct hunt *h, const struct fold_cases *cases, struct evidence *e) {
   size_t n_claims;
   struct fold_selection selection = h->options.selection;
   const struct fold_sink sink = {.judgement = take, .context = e};
@@ -152,9 +158,15 @@ static fold_status gather(const struct hunt *h, const struct fold_cases *cases, 
   selection.subjects = subject->name;
   selection.engine = (int)subject->engine;
   selection.claims = fold_claims(&n_claims)[e->find->claim].name;
-  FOLD_TRY(fold_supervise(&job, &unexplained));
+  return fold_supervise(&job, &unexplained);
+}
+
+/* The same; what cannot be repeated is shown as it was seen. */
+static fold_status gather(const struct hunt *h, const struct fold_cases *cases, struct evidence *e) {
+  size_t n_claims;
+  FOLD_TRY(judge_again(h, cases, e));
   if (e->kept || cases->n == 0) return fold_ok();
-  const struct fold_judgement seen = {.subject = subject,
+  const struct fold_judgement seen = {.subject = &h->hunt.registry->subjects[e->find->subject],
                                       .subject_index = e->find->subject,
                                       .c = &cases->at[cases->n - 1],
                                       .claim = &fold_claims(&n_claims)[e->find->claim],
@@ -163,8 +175,14 @@ static fold_status gather(const struct hunt *h, const struct fold_cases *cases, 
   return keep_text(e, &seen);
 }
 
-static void print_find(const struct hunt *h, const struct fold_find *find, const struct fold_refutation *text) {
-  (void)h;
+static void print_smallness(const struct fold_find *find) {
+  char terms[60] = "all terms are 0 or 1";
+  if (find->other_terms == 1) snprintf(terms, sizeof terms, "1 term is neither 0 nor 1");
+  if (find->other_terms > 1) snprintf(terms, sizeof terms, "%zu terms are neither 0 nor 1", find->other_terms);
+  fold_put_wrapped(stdout, 2, 4, "made small from %s in %zu runs: %s", find->from, find->tries, terms);
+}
+
+static void print_find(const struct fold_find *find, const struct fold_refutation *text) {
   fputs(text->head, stdout);
   fputs(text->rest, stdout);
   if (find->threshold[0]) fold_put_wrapped(stdout, 2, 4, "%s", find->threshold);
@@ -173,8 +191,7 @@ static void print_find(const struct hunt *h, const struct fold_find *find, const
   if (find->cases > 1)
     fold_put_wrapped(stdout, 2, 4, "alone it holds: %zu case%s must run before it in the same process", find->cases - 1,
                      find->cases == 2 ? "" : "s");
-  fold_put_wrapped(stdout, 2, 4, "made small from %s in %zu runs: %zu terms are neither 0 nor 1", find->from,
-                   find->tries, find->other_terms);
+  print_smallness(find);
   fold_put_wrapped(stdout, 2, 4, "fixture: %s", find->path);
   fputs(text->replay, stdout);
   fflush(stdout);
@@ -190,7 +207,7 @@ static fold_status found(void *context, const struct fold_find *find) {
   fold_status status = fold_ledger_add(&h->ledger, h->hunt.registry, find, h->hunt.seed);
   if (status.code == FOLD_OK) status = fold_cases_load_file(find->path, &cases);
   if (status.code == FOLD_OK) status = gather(h, &cases, &e);
-  if (status.code == FOLD_OK && e.kept) print_find(h, find, &e.text);
+  if (status.code == FOLD_OK && e.kept) print_find(find, &e.text);
   fold_refutation_free(&e.text);
   fold_cases_free(&cases);
   return status;
@@ -231,19 +248,15 @@ static fold_status run_known(struct hunt *h, const struct fold_ledger_line *line
   struct evidence e = {.h = h, .find = &find};
   struct fold_cases cases = {0};
   fold_status status = fold_cases_load_file(line->fixture, &cases);
-  const size_t all = cases.n;
-  struct fold_finding none = fold_finding_open(0);
-  struct fold_find look = find;
-  look.finding = none;
-  e.find = &look;
-  if (status.code == FOLD_OK) status = gather(h, &cases, &e);
-  const bool holds = status.code == FOLD_OK && all > 0 && e.text.head == NULL;
+  if (status.code == FOLD_OK) status = judge_again(h, &cases, &e);
+  const bool holds = status.code == FOLD_OK && !e.kept;
   fold_refutation_free(&e.text);
   fold_cases_free(&cases);
   if (holds) {
     h->passes++;
     fold_put_wrapped(stdout, 0, 2, "HOLDS: %s on %s, %s: a known failure of %s no longer fails", line->subject,
                      line->engine, line->fixture, line->claim);
+    fflush(stdout); /* before processes begin as copies of this one */
   }
   return status;
 }

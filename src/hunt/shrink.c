@@ -9,11 +9,10 @@
 #include "base/bits.h"
 #include "fixtures/family.h"
 #include "fixtures/literal.h"
+#include "fixtures/write.h"
 #include "hunt/cut.h"
 
 enum { AT_ONCE = 24, LOOKS = 3 };
-/* More values are not written to a file: their generator is. */
-enum { MOST_VALUES = 1 << 16 };
 
 struct shrinking {
   const struct fold_shrink *by;
@@ -390,15 +389,13 @@ static fold_status shrink_values(struct shrinking *s) {
 static fold_status shrink_found(struct shrinking *s, const struct fold_case *before, size_t n) {
   FOLD_TRY(fold_case_copy(&before[n - 1], &s->found->origin));
   FOLD_TRY(find_before(s, before, n));
-  const size_t all = fold_case_all_elements(now_of(s));
   if (s->found->seen) {
     FOLD_TRY(drop_before(s));
     FOLD_TRY(shrink_values(s));
   } else {
     FOLD_TRY(look(s, LOOKS));
   }
-  const size_t left = fold_case_all_elements(now_of(s));
-  s->found->whole = left == all && left > MOST_VALUES;
+  s->found->whole = fold_case_all_elements(now_of(s)) > FOLD_WRITE_MOST;
   return fold_ok();
 }
 

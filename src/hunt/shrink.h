@@ -11,7 +11,7 @@ struct fold_found {
   bool broken;             /* the run failed, or its process ended */
   struct fold_cases cases; /* the last one refutes; the others ran before it in the same process */
   struct fold_case origin; /* the last one as it was drawn */
-  bool whole;              /* it could not be made smaller than that */
+  bool whole;              /* it has too many values to be written: it stays as it was drawn */
   struct fold_finding finding;
   size_t tries;          /* cases that were judged to make it small */
   unsigned seen, looked; /* of so many runs of `cases`, each in a new process, how many were refuted */

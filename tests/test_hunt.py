@@ -1,0 +1,170 @@
+"""The command hunt: what it finds in faulty guests, how small, that its fixtures repeat it, its ledger, and its ends.
+
+test_hunt.py FOLDPROOF LIBRARY_FOLDER GUESTS_FOLDER CC
+"""
+import json
+import pathlib
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import guest_shell
+
+FOLDPROOF = str(pathlib.Path(guest_shell.FOLDPROOF).resolve())
+# A sum of rows whose faults the environment does not choose: each subject has its own.
+SOURCE = r"""
+#include <stdlib.h>
+#include "foldproof_guest.h"
+enum { HONEST, TAIL, ENDS, KEPT };
+static int run(const struct foldproof_guest_call *call, void *context) {
+  static float longest[4096];
+  static uint64_t kept;
+  const int fault = *(const int *)context;
+  const uint64_t n = call->cols;
+  for (uint64_t r = 0; r < call->rows; r++) {
+    const float *x = (const float *)call->in + r * n;
+    uint64_t end = n;
+    float sum = 0;
+    if (fault == TAIL && n > 300 && n % 24 == 23) end--;
+    if (fault == ENDS && n > 100 && n < 130) abort();
+    for (uint64_t i = 0; i < end; i++) sum += x[i];
+    if (fault == KEPT && n >= 70 && n < 90 && kept > 1000) sum += 1 + longest[0];
+    if (n < 4096 && n > kept) kept = n;
+    ((float *)call->out)[r] = sum;
+  }
+  return 0;
+}
+static int faults[] = {HONEST, TAIL, ENDS, KEPT};
+#define SUBJECT(name, k) {name, .order = "host/sequential", .run = run, .context = &faults[k]}
+static const struct foldproof_guest_subject subjects[] = {
+    SUBJECT("mine/honest", HONEST), SUBJECT("mine/tail", WRONG), SUBJECT("mine/ends", DIES), SUBJECT("mine/kept", KEPT)};
+static const struct foldproof_guest_table table = {1, sizeof *subjects, sizeof subjects / sizeof *subjects, subjects};
+const struct foldproof_guest_table *foldproof_guest(void) { return &table; }
+"""
+
+
+def build(folder, name, wrong="TAIL", dies="ENDS"):
+    (folder / f"{name}.c").write_text(SOURCE.replace("WRONG", wrong).replace("DIES", dies))
+    return guest_shell.build(folder, name, folder / f"{name}.c")
+
+
+def start(folder, *words):
+    return subprocess.Popen([FOLDPROOF, "hunt", *map(str, words)], cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def unwrapped(out):
+    """Lines that end in the middle of a sentence go on."""
+    return re.sub(r"\n    +", " ", out)
+
+
+def hunt(folder, *words):
+    process = start(folder, *words)
+    out, err = process.communicate(timeout=300)
+    return process.returncode, unwrapped(out), err
+
+
+def fixtures(folder):
+    return {path.name: path.read_text() for path in sorted(folder.glob("*.ini"))}
+
+
+def repeated(folder, out):
+    """The exit codes of the lines that repeat what was found."""
+    lines = re.findall(r"reproduce: (.*)", out)
+    return [subprocess.run(shlex.split(line), cwd=folder, capture_output=True).returncode for line in lines]
+
+
+def check_find(folder):
+    """A length in 24 is found, made as small as it can be, and repeated from its file; the same seed finds the same."""
+    words = ("--guest", "./mine.so", "mine/tail", "--claims", "bounded", "--cases", 900, "--jobs", 1, "--seed", "0x7")
+    code, out, err = hunt(folder, *words, "--found", "one")
+    assert code == 1 and out.count("REFUTED: ") == 1 and not err, (out, err)
+    assert "f32/sum/1x311" in out and "refuted at k = 311 and each 24 more" in out, out
+    assert "runs: all terms are 0 or 1\n" in out, out
+    assert "\n1 found: " in out and "seed 0x7\n" in out, out
+    assert repeated(folder, out) == [1], out
+    assert hunt(folder, *words, "--found", "two")[0] == 1
+    assert fixtures(folder / "one") == fixtures(folder / "two") and len(fixtures(folder / "one")) == 1
+
+
+def check_honest(folder):
+    code, out, err = hunt(folder, "--guest", "./mine.so", "mine/honest", "--cases", 600, "--seed", 3)
+    assert code == 0 and "\n0 found: " in out and " 0 refuted, 0 broken" in out and not err, (out, err)
+    assert not (folder / "foldproof-found").exists()
+
+
+def check_state(folder):
+    """What a call depends on that came before it in the same process is kept with it."""
+    code, out, err = hunt(folder, "--guest", "./mine.so", "mine/kept", "--claims", "bounded", "--first", "--cases", 4000, "--seed", 5, "--found", "kept")
+    assert code == 1 and "alone it holds: 1 case must run before it in the same process" in out, (out, err)
+    (text,) = fixtures(folder / "kept").values()
+    assert text.count("\n[") == 2 or text.count("[found-") == 2, text
+    (line,) = re.findall(r"reproduce: (.*)", out)
+    (name,) = re.findall(r"fixture: kept/(.*)\.ini", out)
+    words = shlex.split(line)
+    assert words[-1] == name, line  # the file with all its cases, not one case
+    assert subprocess.run(words, cwd=folder, capture_output=True).returncode == 1, line
+
+
+def check_ledger(folder):
+    """Known failures are expected; one that holds is reported; an input that ended its process is not run again."""
+    words = ("--guest", "./mine.so", "mine/tail,mine/ends", "--claims", "bounded", "--cases", 900, "--jobs", 1, "--seed", 7, "--ledger", "l.jsonl")
+    code, out, err = hunt(folder, *words)
+    assert code == 1 and "REFUTED: mine/tail" in out and "BROKEN: mine/ends" in out, (out, err)
+    lines = [json.loads(line) for line in (folder / "l.jsonl").read_text().splitlines()]
+    assert [(line["subject"], line["claim"], line["broken"]) for line in sorted(lines, key=lambda line: line["subject"])] == [
+        ("mine/ends", "bounded", True), ("mine/tail", "bounded", False)], lines
+    code, out, err = hunt(folder, *words)
+    assert code == 0 and "\n0 found: " in out and "HOLDS" not in out, (out, err)
+    assert len((folder / "l.jsonl").read_text().splitlines()) == 2
+    build(folder, "mine", wrong="HONEST", dies="HONEST")
+    code, out, err = hunt(folder, *words)
+    assert code == 1 and out.count("HOLDS: mine/tail") == 1 and "\n0 found: " in out, (out, err)
+    (folder / "l.jsonl").write_text('{"type": "found"}\n')
+    code, out, err = hunt(folder, *words)
+    assert code == 2 and "l.jsonl:1: " in err and err.count("\n") == 1, (out, err)
+    build(folder, "mine")
+
+
+def check_interrupted(folder):
+    """What is found by then is kept, and no process is left."""
+    process = start(folder, "--guest", "./mine.so", "mine/tail", "--claims", "bounded", "--time", "10m", "--found", "kept-on")
+    until = time.monotonic() + 120
+    while not fixtures(folder / "kept-on") and time.monotonic() < until:
+        time.sleep(0.05)
+    begun = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 99 and "interrupted: what was found is kept" in err, (out, err)
+    assert time.monotonic() - begun < 30 and "\n1 found: " in out and len(fixtures(folder / "kept-on")) == 1, out
+    left = subprocess.run(["pgrep", "-f", f"{folder}"], capture_output=True, text=True)
+    assert left.returncode == 1, left.stdout
+
+
+def check_refused(folder):
+    for words, says in ((("--time", "x"), "--time"), (("--time", ""), "--time"), (("--time", "5d"), "--time 5d"),
+                        (("--seed", "q"), "--seed q: "), (("--seed", "-1"), "--seed"), (("--seed", "0x1ffffffffffffffff"), "--seed"),
+                        (("--cases", "0"), "--cases 0: at least 1"), (("--jobs", "9"), "--jobs 9: at most 8"),
+                        (("no/such",), "no/such"), (("--found", "/dev/null/x"), "/dev/null/x"), (("--found", "f" * 300), "fff")):
+        code, out, err = hunt(folder, "--guest", "./mine.so", "mine/tail", "--cases", 400, "--seed", 7, *words)
+        assert code == 2 and says in err and len(err.splitlines()) == 1, (words, code, out, err)
+    code, out, err = hunt(folder, "--engine", "mpi", "--cases", 1)
+    assert code in (2, 77) and len(err.splitlines()) == 1, (code, out, err)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        build(folder, "mine")
+        for check in (check_find, check_honest, check_state, check_ledger, check_interrupted, check_refused):
+            begun = time.monotonic()
+            check(folder)
+            print(check.__name__, round(time.monotonic() - begun, 1), "s", flush=True)
+    print("ok")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
