@@ -13,8 +13,10 @@
 #include "hunt/cut.h"
 #include "hunt/keep.h"
 
-/* To start a device takes half a second in each process, so its rounds are longer. */
-enum { SMALLEST = 64, LARGEST = 512, LARGEST_ON_DEVICE = 4096, SIZES = 40 };
+/* A round's cases: few at first, so that a fault that is easily seen is found at once. To start a device takes half a second in each
+ * process, so its rounds are long. */
+static const struct { size_t first, most; } sizes[] = {{64, 512}, {2048, 8192}};
+enum { SIZES = 40 };
 
 /* What the rounds of a lane have shown. */
 struct lane {
@@ -119,21 +121,21 @@ static fold_status keep_finds(const struct process *p, const struct fold_cases *
   return status;
 }
 
-static size_t largest_round(const struct process *p) {
+static bool is_on_device(const struct process *p) {
   for (size_t i = 0; i < p->draw.n; i++)
-    if (!fold_engine_is_here(p->hunt->registry->subjects[p->draw.subjects[i]].engine)) return LARGEST_ON_DEVICE;
-  return LARGEST;
+    if (!fold_engine_is_here(p->hunt->registry->subjects[p->draw.subjects[i]].engine)) return true;
+  return false;
 }
 
 /* The cases of a round begin with case number *first of the hunt. */
 static size_t round_size(const struct process *p, uint64_t round, uint64_t *first) {
   const struct fold_hunt *hunt = p->hunt;
-  const size_t most = largest_round(p);
-  size_t n = SMALLEST;
+  const bool device = is_on_device(p);
+  size_t n = sizes[device].first;
   *first = 0;
   for (uint64_t i = 0; i < round; i++) {
     *first += n;
-    if ((i + 1) % FOLD_HUNT_LANES == 0 && n < most) n *= 2;
+    if ((i + 1) % FOLD_HUNT_LANES == 0 && n < sizes[device].most) n *= 2;
   }
   if (hunt->cases == 0 || *first + n <= hunt->cases) return n;
   return *first < hunt->cases ? (size_t)(hunt->cases - *first) : 0;
