@@ -33,6 +33,8 @@
  * join fewer than parts: less than (n + 2 n) 2 u m in all, and n u m more where terms are no numbers of the accumulator. 8 n u m is
  * taken; m <= S + the error so far, whence gamma. What is cut below the accumulator's least bit e is below e once a term (twice that of
  * rounding).
+ * A product of a subnormal factor is aligned as if the factor were the least normal number: so M may exceed all addends, and what is cut
+ * is bounded by it (fold_alignment_of, counted as what rounding the factors changes).
  * Exact sums are exact here, too, while R < 2^(g + precision): then no addend has a bit below the last place of M.
  */
 #include "oracles/bound_terms.h"

@@ -58,6 +58,31 @@ fold_status fold_narrowing_of(const struct fold_terms *terms, enum fold_factor_d
   return fold_ok();
 }
 
+/* To what the product is aligned, if a factor is subnormal; else 0. */
+static double aligned_to(double least, double x, double y) {
+  x = fabs(x), y = fabs(y);
+  const bool subnormal = (x > 0 && x < least) || (y > 0 && y < least);
+  if (!subnormal || !isfinite(x) || !isfinite(y)) return 0;
+  return fmax(x, least) * fmax(y, least);
+}
+
+fold_status fold_alignment_of(const struct fold_terms *terms, enum fold_dtype accumulator,
+                              struct fold_narrowing *narrowing) {
+  const double least = ldexp(1, fold_format_of(terms->dtype).emin);
+  struct fold_terms line;
+  void *room;
+  double most = 0;
+  if (terms->factors < 2) return fold_ok();
+  FOLD_TRY(fold_terms_line(terms, &line, &room));
+  for (size_t t = 0; t < line.n; t++)
+    most = fmax(most, aligned_to(least, fold_bits_to_double(line.dtype, fold_bits_load(line.dtype, line.factor[0], t)),
+                                 fold_bits_to_double(line.dtype, fold_bits_load(line.dtype, line.factor[1], t))));
+  free(room);
+  narrowing->error +=
+      9 * (double)terms->n * ldexp(most, -fold_format_of(accumulator).precision); /* 8 n u, and rounding */
+  return fold_ok();
+}
+
 bool fold_factors_fit(enum fold_dtype dtype, const void *in, size_t n, enum fold_factor_dtype to) {
   const struct fold_format format = fold_factor_format(to);
   if (fold_dtype_is_integer(dtype)) return true;

@@ -25,6 +25,10 @@ struct fold_format fold_factor_format(enum fold_factor_dtype to);
 /* Of terms that are products of two factors, which are floats; else no factor is rounded. */
 fold_status fold_narrowing_of(const struct fold_terms *terms, enum fold_factor_dtype to,
                               struct fold_narrowing *narrowing);
+/* Adds to the error what truncated sums of products may cut off besides (bound_sum.c) where a factor is subnormal: its product is aligned as
+ * if the factor had the least exponent of a normal number, so that it can be far smaller than what the others are aligned to. */
+fold_status fold_alignment_of(const struct fold_terms *terms, enum fold_dtype accumulator,
+                              struct fold_narrowing *narrowing);
 /* Whether each of n elements is a number of the format, infinite or NaN. */
 bool fold_factors_fit(enum fold_dtype dtype, const void *in, size_t n, enum fold_factor_dtype to);
 

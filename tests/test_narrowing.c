@@ -245,3 +245,22 @@ Test(narrowing, what_underflows_in_double_counts) {
   cr_assert_eq(fold_narrowing_of(&terms, FOLD_FACTORS_TF32, &narrowing).code, FOLD_OK);
   cr_expect(narrowing.error == 0, "nothing times zero changes");
 }
+
+/* The product of a subnormal factor is aligned as if that factor were the least normal number; of other products nothing is cut off besides. */
+Test(narrowing, subnormal_factors_are_aligned_by_the_least_exponent) {
+  const double x[] = {0x1p-24, 0x1.004p-14}, y[] = {0x1p10, 0x1.004p0};
+  uint16_t a[2], b[2];
+  for (int i = 0; i < 2; i++) {
+    a[i] = (uint16_t)fold_bits_from_double(FOLD_F16, x[i]);
+    b[i] = (uint16_t)fold_bits_from_double(FOLD_F16, y[i]);
+  }
+  const struct fold_terms terms = {
+      .dtype = FOLD_F16, .op = FOLD_SUM, .factors = 2, .factor = {a, b}, .step = {1, 1}, .n = 2};
+  struct fold_narrowing narrowing = {.error = 0};
+  cr_assert_eq(fold_alignment_of(&terms, FOLD_F32, &narrowing).code, FOLD_OK);
+  cr_expect_eq(narrowing.error, 18 * 0x1p-4 * 0x1p-24, "2^-14 2^10, twice 9 u");
+  a[0] = a[1];
+  narrowing.error = 0;
+  cr_assert_eq(fold_alignment_of(&terms, FOLD_F32, &narrowing).code, FOLD_OK);
+  cr_expect_eq(narrowing.error, 0);
+}

@@ -182,13 +182,16 @@ static fold_status run_product(const struct fold_truths *truths, struct fold_wei
                                     room);
 }
 
-/* What rounding the factors of the result's terms may change. */
+/* What rounding the factors of the result's terms may change, or aligning subnormal ones. */
 static fold_status narrow(struct fold_truths *truths, struct fold_weighing *w) {
   struct fold_call call;
-  if (w->how.factor == FOLD_FACTORS_KEPT || truths->c->problem->factors < 2) return fold_ok();
+  const bool kept = w->how.factor == FOLD_FACTORS_KEPT && w->how.method != FOLD_TRUNCATED;
+  if (kept || truths->c->problem->factors < 2) return fold_ok();
   FOLD_TRY(fold_truths_call(truths, &call));
   const struct fold_terms terms = fold_call_terms(&call, w->row);
-  return fold_narrowing_of(&terms, w->how.factor, &w->narrowing);
+  FOLD_TRY(fold_narrowing_of(&terms, w->how.factor, &w->narrowing));
+  if (w->how.method != FOLD_TRUNCATED) return fold_ok();
+  return fold_alignment_of(&terms, w->how.accumulator, &w->narrowing);
 }
 
 /* Notes an error that is large for a sum whose terms hardly cancel, where no order is declared whose bound would tell. */
