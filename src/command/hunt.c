@@ -10,13 +10,12 @@
 #include "base/text.h"
 #include "base/wrap.h"
 #include "command/command.h"
-#include "hunt/hunt.h"
-#include "hunt/ledger.h"
+#include "hunt/again.h"
+#include "hunt/known.h"
 #include "records/refutation.h"
 #include "records/replay.h"
-#include "run/supervise.h"
 
-enum { TIME = 't', CASES = 'n', SEED = 0x400, JOBS, FIRST, LEDGER, FOUND, MOST_LEFT_OUT = 4096 };
+enum { TIME = 't', CASES = 'n', SEED = 0x400, JOBS, FIRST, LEDGER, FOUND };
 static const double USUAL_SECONDS = 60, SHRINK_SECONDS = 10;
 
 struct hunt {
@@ -24,9 +23,8 @@ struct hunt {
   struct fold_hunt hunt;
   struct fold_ledger ledger;
   const char *ledger_path, *program;
-  uint64_t *expected;
-  const char **left_out;
-  size_t n_left_out, found, passes;
+  struct fold_known known;
+  size_t found, passes;
   bool limited; /* by time or by cases, as the user says */
   double began, seconds;
   struct fold_progress progress;
@@ -65,7 +63,8 @@ static uint64_t parse_seed(struct argp_state *state, const char *text) {
   const bool hex = strncmp(text, "0x", 2) == 0;
   errno = 0;
   const uint64_t seed = strtoull(text, &end, hex ? 16 : 10);
-  if (*text < '0' || *text > '9' || *end || errno) argp_failure(state, 2, 0, "--seed %s: a number of up to 64 bits", text);
+  if (*text < '0' || *text > '9' || *end || errno)
+    argp_failure(state, 2, 0, "--seed %s: a number of up to 64 bits", text);
   return seed;
 }
 
@@ -114,16 +113,16 @@ static const struct argp argp = {
 
 /* ---- one find ---- */
 
-/* A sink's context: the refutation of one claim of one subject, as text. */
+/* A sink's context: the refutation as text. */
 struct evidence {
   const struct hunt *h;
   const struct fold_find *find;
   struct fold_refutation text;
-  bool kept;
 };
 
 /* Of several cases the file is named, which runs them all. */
-static fold_status keep_text(struct evidence *e, const struct fold_judgement *judged) {
+static fold_status keep_text(void *context, const struct fold_judgement *judged) {
+  struct evidence *e = context;
   struct fold_judgement j = *judged;
   struct fold_case file = *j.c;
   struct fold_asked asked;
@@ -131,48 +130,7 @@ static fold_status keep_text(struct evidence *e, const struct fold_judgement *ju
   if (e->find->cases > 1) j.c = &file;
   fold_asked_for(&asked, &j, &e->h->options.selection, false);
   j.asked = &asked;
-  e->kept = true;
   return fold_refutation_keep(&e->text, &j, e->h->program, e->h->hunt.folder);
-}
-
-static fold_status take(void *context, const struct fold_judgement *j) {
-  struct evidence *e = context;
-  const enum fold_verdict want = e->find->broken ? FOLD_BROKEN : FOLD_REFUTED;
-  if (e->kept || j->finding.verdict != want || j->claim == NULL) return fold_ok();
-  return j->subject_index == e->find->subject && j->claim->id == e->find->claim ? keep_text(e, j) : fold_ok();
-}
-
-/* Judges the fixture once more, for its numbers. */
-static fold_status judge_again(const struct hunt *h, const struct fold_cases *cases, struct evidence *e) {
-  size_t n_claims;
-  struct fold_selection selection = h->options.selection;
-  const struct fold_sink sink = {.judgement = take, .context = e};
-  const struct fold_job job = {.registry = h->hunt.registry,
-                               .selection = &selection,
-                               .cases = cases,
-                               .judge = true,
-                               .sink = &sink,
-                               .stop = h->hunt.stop};
-  const struct fold_subject *subject = &h->hunt.registry->subjects[e->find->subject];
-  fold_status unexplained;
-  selection.subjects = subject->name;
-  selection.engine = (int)subject->engine;
-  selection.claims = fold_claims(&n_claims)[e->find->claim].name;
-  return fold_supervise(&job, &unexplained);
-}
-
-/* The same; what cannot be repeated is shown as it was seen. */
-static fold_status gather(const struct hunt *h, const struct fold_cases *cases, struct evidence *e) {
-  size_t n_claims;
-  FOLD_TRY(judge_again(h, cases, e));
-  if (e->kept || cases->n == 0) return fold_ok();
-  const struct fold_judgement seen = {.subject = &h->hunt.registry->subjects[e->find->subject],
-                                      .subject_index = e->find->subject,
-                                      .c = &cases->at[cases->n - 1],
-                                      .claim = &fold_claims(&n_claims)[e->find->claim],
-                                      .promised = true,
-                                      .finding = e->find->finding};
-  return keep_text(e, &seen);
 }
 
 static void print_smallness(const struct fold_find *find) {
@@ -199,17 +157,15 @@ static void print_find(const struct fold_find *find, const struct fold_refutatio
 
 static fold_status found(void *context, const struct fold_find *find) {
   struct hunt *h = context;
-  struct fold_cases cases = {0};
   struct evidence e = {.h = h, .find = find};
+  const struct fold_again_sink sink = {keep_text, &e};
   h->found++;
   h->progress.refuted = h->found;
   fold_progress_clear(&h->progress);
   fold_status status = fold_ledger_add(&h->ledger, h->hunt.registry, find, h->hunt.seed);
-  if (status.code == FOLD_OK) status = fold_cases_load_file(find->path, &cases);
-  if (status.code == FOLD_OK) status = gather(h, &cases, &e);
-  if (status.code == FOLD_OK && e.kept) print_find(find, &e.text);
+  if (status.code == FOLD_OK) status = fold_hunt_tell(&h->hunt, find, &sink);
+  if (status.code == FOLD_OK && e.text.head) print_find(find, &e.text);
   fold_refutation_free(&e.text);
-  fold_cases_free(&cases);
   return status;
 }
 
@@ -222,56 +178,12 @@ static void show(void *context, const struct fold_hunted *hunted, double seconds
                      by_time ? (size_t)h->hunt.seconds : (size_t)h->hunt.cases, what);
 }
 
-/* ---- the ledger's lines ---- */
-
-static size_t subject_of(const struct fold_registry *registry, const struct fold_ledger_line *line) {
-  for (size_t i = 0; i < registry->n; i++)
-    if (strcmp(registry->subjects[i].name, line->subject) == 0 &&
-        strcmp(fold_engine_name(registry->subjects[i].engine), line->engine) == 0)
-      return i;
-  return registry->n;
-}
-
-/* A known failure is expected to fail again. One that ended its process is not run. */
-static fold_status run_known(struct hunt *h, const struct fold_ledger_line *line) {
-  const size_t subject = subject_of(h->hunt.registry, line);
-  const struct fold_claim *claim = fold_claim_find(line->claim);
-  if (subject == h->hunt.registry->n || !claim ||
-      !fold_selects_subject(&h->options.selection, &h->hunt.registry->subjects[subject]))
-    return fold_ok();
-  h->expected[subject] |= FOLD_CLAIM(claim->id);
-  if (line->broken) {
-    if (h->n_left_out < MOST_LEFT_OUT) h->left_out[h->n_left_out++] = line->of_case;
-    return fold_ok();
-  }
-  const struct fold_find find = {.subject = subject, .claim = claim->id};
-  struct evidence e = {.h = h, .find = &find};
-  struct fold_cases cases = {0};
-  fold_status status = fold_cases_load_file(line->fixture, &cases);
-  if (status.code == FOLD_OK) status = judge_again(h, &cases, &e);
-  const bool holds = status.code == FOLD_OK && !e.kept;
-  fold_refutation_free(&e.text);
-  fold_cases_free(&cases);
-  if (holds) {
-    h->passes++;
-    fold_put_wrapped(stdout, 0, 2, "HOLDS: %s on %s, %s: a known failure of %s no longer fails", line->subject,
-                     line->engine, line->fixture, line->claim);
-    fflush(stdout); /* before processes begin as copies of this one */
-  }
-  return status;
-}
-
-static fold_status run_all_known(struct hunt *h) {
-  h->expected = calloc(h->hunt.registry->n + 1, sizeof *h->expected);
-  h->left_out = calloc(MOST_LEFT_OUT + 1, sizeof *h->left_out);
-  if (!h->expected || !h->left_out) return fold_no_memory("for the ledger");
-  h->hunt.expected = h->expected;
-  h->hunt.left_out = h->left_out;
-  for (size_t i = 0; i < fold_ledger_length(&h->ledger) && !*h->hunt.stop; i++) {
-    const struct fold_ledger_line line = fold_ledger_at(&h->ledger, i);
-    FOLD_TRY(run_known(h, &line));
-  }
-  return fold_ok();
+static void holds(void *context, const struct fold_ledger_line *line) {
+  struct hunt *h = context;
+  h->passes++;
+  fold_put_wrapped(stdout, 0, 2, "HOLDS: %s on %s, %s: a known failure of %s no longer fails", line->subject,
+                   line->engine, line->fixture, line->claim);
+  fflush(stdout); /* before processes begin as copies of this one */
 }
 
 /* ---- all of it ---- */
@@ -351,7 +263,7 @@ int fold_command_hunt(int argc, char **argv, const struct fold_registry *registr
   fold_status status = fold_selection_open(&h.options, registry);
   h.hunt.registry = &h.options.registry;
   if (status.code == FOLD_OK) status = fold_ledger_read(h.ledger_path, &h.ledger);
-  if (status.code == FOLD_OK) status = run_all_known(&h);
+  if (status.code == FOLD_OK) status = fold_known_run(&h.hunt, &h.ledger, holds, &h, &h.known);
   const struct fold_hunt_sink sink = {found, show, &h};
   h.began = fold_now();
   if (status.code == FOLD_OK) status = fold_hunt_run(&h.hunt, &sink, &hunted);
@@ -363,8 +275,7 @@ int fold_command_hunt(int argc, char **argv, const struct fold_registry *registr
     if (code == 0) code = concluded;
   }
   fold_ledger_close(&h.ledger);
-  free(h.expected);
-  free(h.left_out);
+  fold_known_close(&h.known);
   fold_selection_close(&h.options);
   return code;
 }

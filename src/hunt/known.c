@@ -1,0 +1,72 @@
+/* known.c: see known.h. */
+#include "hunt/known.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hunt/again.h"
+
+static size_t subject_of(const struct fold_registry *registry, const struct fold_ledger_line *line) {
+  for (size_t i = 0; i < registry->n; i++)
+    if (strcmp(registry->subjects[i].name, line->subject) == 0 &&
+        strcmp(fold_engine_name(registry->subjects[i].engine), line->engine) == 0)
+      return i;
+  return registry->n;
+}
+
+static fold_status nothing(void *context, const struct fold_judgement *judgement) {
+  (void)context, (void)judgement;
+  return fold_ok();
+}
+
+static fold_status run_fixture(const struct fold_hunt *hunt, const struct fold_find *find, const char *path,
+                               bool *holds) {
+  const struct fold_again_sink sink = {nothing, NULL};
+  struct fold_cases cases = {0};
+  bool seen = false;
+  fold_status status = fold_cases_load_file(path, &cases);
+  if (status.code == FOLD_OK) status = fold_hunt_again(hunt, find, &cases, &sink, &seen);
+  fold_cases_free(&cases);
+  *holds = status.code == FOLD_OK && !seen;
+  return status;
+}
+
+/* One that ended its process is not run. */
+static fold_status run_line(struct fold_hunt *hunt, const struct fold_ledger_line *line, struct fold_known *known,
+                            bool *holds) {
+  const size_t subject = subject_of(hunt->registry, line);
+  const struct fold_claim *claim = fold_claim_find(line->claim);
+  *holds = false;
+  if (subject == hunt->registry->n || !claim ||
+      !fold_selects_subject(hunt->selection, &hunt->registry->subjects[subject]))
+    return fold_ok();
+  known->expected[subject] |= FOLD_CLAIM(claim->id);
+  if (line->broken) {
+    if (known->n_left_out < FOLD_LEFT_OUT) known->left_out[known->n_left_out++] = line->of_case;
+    return fold_ok();
+  }
+  const struct fold_find find = {.subject = subject, .claim = claim->id, .finding = fold_finding_open(0)};
+  return run_fixture(hunt, &find, line->fixture, holds);
+}
+
+fold_status fold_known_run(struct fold_hunt *hunt, const struct fold_ledger *ledger,
+                           void (*holds)(void *context, const struct fold_ledger_line *line), void *context,
+                           struct fold_known *known) {
+  known->expected = calloc(hunt->registry->n + 1, sizeof *known->expected);
+  known->left_out = calloc(FOLD_LEFT_OUT + 1, sizeof *known->left_out);
+  if (!known->expected || !known->left_out) return fold_no_memory("for the ledger");
+  hunt->expected = known->expected;
+  hunt->left_out = known->left_out;
+  for (size_t i = 0; i < fold_ledger_length(ledger) && !*hunt->stop; i++) {
+    const struct fold_ledger_line line = fold_ledger_at(ledger, i);
+    bool held;
+    FOLD_TRY(run_line(hunt, &line, known, &held));
+    if (held) holds(context, &line);
+  }
+  return fold_ok();
+}
+
+void fold_known_close(struct fold_known *known) {
+  free(known->expected);
+  free(known->left_out);
+}
