@@ -175,6 +175,29 @@ typedef int (*foldproof_take)(const char *json, void *context);
 int foldproof_verify(const struct foldproof_guest_table *table, const struct foldproof_verify_options *options,
                      foldproof_take take, void *context);
 
+/* How long is hunted, and where what is found is kept. */
+struct foldproof_hunt_options {
+  size_t size;        /* bytes of this structure, as the caller knows it */
+  uint64_t seed;      /* the same seed draws the same cases */
+  uint64_t cases;     /* at most so many [no limit] */
+  double seconds;     /* for so long; without a limit of cases either it is 60 [no limit] */
+  uint32_t jobs;      /* processes that hunt, 1 to 8 [1] */
+  uint32_t first;     /* 1: ends with the first find [0] */
+  const char *found;  /* folder for the fixtures of what is found ["foldproof-found"] */
+  const char *ledger; /* a file of JSON lines: what earlier hunts have found is run first and expected to fail [none] */
+};
+
+/* Draws random cases, judges the table's subjects on them, and makes each case that refutes a claim small, as `foldproof hunt` does. Of
+ * `options` (may be NULL) it takes the subjects, the claims and the repeats. The functions of the table are called in processes that
+ * are forked from this one: it should have no other threads, and is not left as it was (handlers of signals, the parent of orphans).
+ *
+ * `take` receives lines of JSON, of these types: "judgement" as of foldproof_verify, with the object "found" (file, from, threshold,
+ * tries, cases, other_terms, seen, looked); "holds", for a known failure that does not fail any more; "progress" (cases, seconds),
+ * some times a second; and "hunt", the last one, which counts all. Anything but 0 ends the hunt; what is being made small by then is kept
+ * as it is; so do SIGINT and SIGTERM, unless the caller handles them. FOLDPROOF_BAD_INPUT, too, where nothing of the table can be hunted. */
+int foldproof_hunt(const struct foldproof_guest_table *table, const struct foldproof_verify_options *options,
+                   const struct foldproof_hunt_options *hunt, foldproof_take take, void *context);
+
 /* The machine and the software as an object of JSON, which takes up to a second where there are GPUs. `text` receives at
  * most `size` bytes, the ending 0 included; *needed, unless NULL, how many there are, also where `size` is too small
  * (FOLDPROOF_BAD_INPUT). */

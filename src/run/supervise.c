@@ -32,6 +32,13 @@ static const double AN_ELEMENT = 20e-6;
  * case. */
 enum { WORDS_WAIT = 1000 };
 
+/* A table in this process is the caller's of the library: what that would do at its own exit is not the worker's to do. */
+static void end_worker(const struct fold_job *job, int code) {
+  for (size_t i = 0; i < job->selection->n_guests; i++)
+    if (job->selection->guests[i].door->here) _exit(code);
+  exit(code);
+}
+
 static fold_status start_worker(struct fold_supervisor *s) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) return fold_system_failed("no socket for the worker");
@@ -60,7 +67,7 @@ static fold_status start_worker(struct fold_supervisor *s) {
       fold_guard_group(getpid());
     }
     close(ends[0]);
-    exit(getppid() == parent ? fold_worker_serve(&worker, ends[1]) : 99);
+    end_worker(s->job, getppid() == parent ? fold_worker_serve(&worker, ends[1]) : 99);
   }
   close(ends[1]);
   s->pid = child;
