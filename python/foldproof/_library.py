@@ -93,6 +93,19 @@ class Options(ctypes.Structure):
     ]
 
 
+class HuntOptions(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("seed", c_uint64),
+        ("cases", c_uint64),
+        ("seconds", c_double),
+        ("jobs", c_uint32),
+        ("first", c_uint32),
+        ("found", c_char_p),
+        ("ledger", c_char_p),
+    ]
+
+
 class Problem(ctypes.Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -154,6 +167,7 @@ def library() -> ctypes.CDLL:
         "problem_measure": [c_char_p, POINTER(Problem), c_size_t, c_void_p, POINTER(Measure)],
         "hash": [c_char_p, c_void_p, c_size_t, c_size_t, c_void_p],
         "verify": [POINTER(Table), POINTER(Options), Take, c_void_p],
+        "hunt": [POINTER(Table), POINTER(Options), POINTER(HuntOptions), Take, c_void_p],
         "reveal": [POINTER(Table), POINTER(RevealOptions), Take, c_void_p],
         "environment": [c_char_p, c_size_t, POINTER(c_size_t)],
         "records_open": [c_char_p, c_char_p, POINTER(c_void_p)],
@@ -199,8 +213,12 @@ def whole(name: str, value: int, least: int, most: int) -> int:
     return number
 
 
+def mistake(said: str) -> ValueError:
+    """The library's message as an exception."""
+    return ValueError(said[len(_TABLE):] if said.startswith(_TABLE) else said)
+
+
 def check(code: int) -> None:
     """Raises ValueError with the library's message if a call failed."""
     if code:
-        said = library().foldproof_error().decode()
-        raise ValueError(said[len(_TABLE):] if said.startswith(_TABLE) else said)
+        raise mistake(library().foldproof_error().decode())

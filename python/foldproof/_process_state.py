@@ -84,6 +84,9 @@ class _Parts:
         return [get() for get in self.gets]
 
 
+_NO_PARTS = _Parts(_PARTS[:1])
+
+
 @lru_cache(None)
 def _parts(is_main: bool, getbufsize: Any) -> _Parts:
     """The parts that can be restored in this thread: only the main thread can set signals."""
@@ -205,6 +208,20 @@ class State:
         self.left = ""
 
 
+class NoState(State):
+    """Looks at nothing: for callables that run in processes of their own, where each run is to take little time."""
+
+    def before_run(self) -> Before:
+        return os.getpid(), _NO_PARTS, []
+
+    def after_run(self, was: Before) -> None:
+        if os.getpid() != was[0]:
+            os._exit(99)
+
+    def note_results(self, made: List[Made], again: Callable[[], List[Made]]) -> None:
+        pass
+
+
 _OF_A_LOOK, _OF_A_CALLABLE = 0.3, 1.0  # seconds, since its threads may never end
 _PAUSE = 0.0005
 _LOOKS, _OF_OTHERS = 3, 0.05  # at threads that were there before: a pool's, maybe, which is not seen to end its work
@@ -246,3 +263,13 @@ class LateWrites:
             now = time.monotonic()
         self._seconds += now - begun
         return _bytes_of(outputs) != before
+
+
+class NoLateWrites(LateWrites):
+    """Looks at nothing."""
+
+    def begin_run(self) -> None:
+        pass
+
+    def end_run(self, outputs: List[Any]) -> Optional[bytes]:
+        return None

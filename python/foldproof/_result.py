@@ -99,6 +99,7 @@ class Result:
         self.asked_for: List[str] = []
         self.tracebacks: Dict[str, str] = {}
         self._fn, self._asked, self._named = fn, asked, named
+        self.file: Optional[str] = None  # of the fixtures, if the caller has named one by its path
         self._others: Dict[str, Result] = {}  # by the subject's name: those of the other outputs
 
     @property
@@ -186,7 +187,7 @@ class Result:
     def of(self, *, claim: Optional[str] = None, dtype: Optional[str] = None) -> "Result":
         """The judgements of one claim, or of the claims of a preset; or for terms of one dtype."""
         part = Result(self._fn, self._asked)
-        part.tracebacks, part._others = self.tracebacks, self._others
+        part.tracebacks, part._others, part.file = self.tracebacks, self._others, self.file
         claims = None if claim is None else _library.claims_of(claim)
         part.asked_for = self.asked_for if claims is None else claims
         for ours, theirs in ((self.judgements, part.judgements), (self.unclaimed, part.unclaimed)):
@@ -248,7 +249,8 @@ class Result:
         """A line of Python that judges the record's claim on its case, and nothing else."""
         if record["subject"] in self._others:
             return self._others[record["subject"]].replay(record)
-        asked = dict(self._asked, dtypes=record["dtype"], claims=record["claim"], only=record["claim"], fixtures=record["case"])
+        file = record["found"]["file"] if "found" in record else self.file
+        asked = dict(self._asked, dtypes=record["dtype"], claims=record["claim"], only=record["claim"], fixtures=file or record["case"])
         if "data" not in asked:
             return call_of(self._fn, asked)
         asked.update(fixtures=None, data=asked["data"] if record["case"].startswith("data:") else record["case"][4:].rsplit("/", 3)[0])
@@ -262,11 +264,11 @@ class Result:
         means = sum(map(_is_mean, wrong))
         return ["  it seems to be a mean, and was judged as a sum: say problem='rows'"] if means > 2 and 2 * means > len(wrong) else []
 
-    def _describe(self, record: Record) -> str:
+    def told(self, record: Record) -> List[str]:
+        """What the record says: the claim and the case, why, and the numbers."""
         shape = f"{_problem.shape_of(record)} {record['dtype']}"
         seed = f", seed {record['seed']}" if "seed" in record else ""
-        lines = self._broken() if record["verdict"] == "refuted" else []
-        lines.append(f"{record['subject']}: {record['claim']} is {record['verdict']} on {record['case']} ({shape}{seed})")
+        lines = [f"{record['subject']}: {record['claim']} is {record['verdict']} on {record['case']} ({shape}{seed})"]
         if record.get("reason"):
             lines.append(f"  {record['reason']}")
         lines += self._order_change(record)
@@ -274,6 +276,11 @@ class Result:
             element = f", element {record['element']}" if "element" in record else ""
             got, want = (_number(record[key], record.get("result_dtype", record["dtype"])) for key in ("got", "want"))
             lines.append(f"  {_problem.result_of(record, record['row'])}{element}: got {got}, want {want}")
+        return lines
+
+    def _describe(self, record: Record) -> str:
+        lines = self._broken() if record["verdict"] == "refuted" else []
+        lines += self.told(record)
         lines += self._also_refuted(record) if record["verdict"] == "refuted" else []
         lines += [f"  {line}" for line in self._refuted_unclaimed()]
         lines += self._hint(record)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 LIMIT = 600.0  # seconds; callables that take microseconds end in a fifth of it even where ten processes want each processor
 _OF_THIS_PROCESS = 0.75  # of the time limit; the rest is for the new process
+_INI = ".ini"
 Names = Union[str, Sequence[str], None]
 
 
@@ -59,6 +60,11 @@ def _above_zero(name: str, value: Optional[float]) -> float:
 
 def _joined(names: Optional[List[str]]) -> Optional[bytes]:
     return None if names is None else _library.text(",".join(names))
+
+
+def _fixture_file(fixtures: Names) -> Optional[str]:
+    """The path, if one file of fixtures is named by its path, such as a hunt's find."""
+    return fixtures if isinstance(fixtures, str) and fixtures.endswith(_INI) and "," not in fixtures and os.path.isfile(fixtures) else None
 
 
 def check_callable(fn: Any) -> None:
@@ -163,6 +169,8 @@ def judge(
     _results: Optional[Dict[Tuple[str, str], Any]] = None,
     _npy: Sequence[str] = (),
     _is_other: bool = False,
+    _folder: Optional[str] = None,
+    _hunt: Optional[Callable[..., None]] = None,
 ) -> Result:
     """As verify, but returns the result whatever it is: Result.check raises."""
     if device not in ("cpu", "cuda"):
@@ -176,6 +184,9 @@ def judge(
         raise ValueError(f"seconds={seconds!r}: a number, 0 for no limit")
     if data is not None and (fixtures is not None or set is not None):
         raise ValueError("data= is judged in place of fixtures: leave out fixtures= and set=")
+    file = _fixture_file(fixtures)
+    if file:  # as the command judges it: all of its cases, in their order
+        _folder, fixtures, set, seconds = os.path.dirname(file) or ".", os.path.basename(file)[: -len(_INI)], "all", 0 if seconds == LIMIT else seconds
     form = _problem.find(problem, axis if data is None else -1)
     named = form.name
     _outputs.check(outputs, form)
@@ -187,9 +198,9 @@ def judge(
     like = _arrays.pick(like, device == "cuda")
     _arrays.check(like, listed(dtypes, "dtypes") or ())
     wanted = listed(claims, "claims")
-    asked: Dict[str, Any] = {"problem": problem, "device": None if device == "cpu" else device, "like": like, "set": set}
+    asked: Dict[str, Any] = {"problem": problem, "device": None if device == "cpu" else device, "like": like, "set": None if file else set}
     asked.update(name=name, accumulator=accumulator, result=result, order=order, method=method, repeats=repeats if repeats != 3 else None)
-    asked.update(around=sizes.near or None, sweep=sweep, strides=strides or None, accurate_as=accurate_as, ulps=ulps, wraps=wraps or None, factor_dtype=factor_dtype, finite=finite or None, nan=nan, seconds=seconds if seconds != LIMIT else None)
+    asked.update(around=sizes.near or None, sweep=sweep, strides=strides or None, accurate_as=accurate_as, ulps=ulps, wraps=wraps or None, factor_dtype=factor_dtype, finite=finite or None, nan=nan, seconds=seconds if seconds != (0 if file else LIMIT) else None)
     asked.update(outputs=outputs)
     asked.update({"data": _data.code_of(data)} if own else {}, axis=axis if axis != -1 else None)
     asked["same_bits_as"] = _replay.code_of(same_bits_as, "other") if callable(same_bits_as) else same_bits_as
@@ -197,7 +208,7 @@ def judge(
     if rows and (order or method or accumulator or isinstance(same_bits_as, str)):
         raise ValueError("problem='rows' is a function of rows that foldproof does not know: it has no order, method, accumulator or compiled reference")
     name = name or _name_of(fn)
-    runs = fn if _backwards else _fresh.if_not_imported(fn)
+    runs = fn if _backwards or _hunt else _fresh.if_not_imported(fn)
     guests = _guests(runs, same_bits_as, name, like, device == "cuda", lambda: Rows(result, _full) if rows else None, form, outputs)
     table = _table(
         guests,
@@ -225,7 +236,7 @@ def judge(
         claims=_joined(listed(only, "only")),
         fixtures=_joined(listed(fixtures, "fixtures")),
         set=_library.text(set or "guests"),
-        folder=_library.fixtures(),
+        folder=os.fsencode(_folder) if _folder else _library.fixtures(),
         repeats=repeats,
         around=(ctypes.c_uint64 * len(sizes.rows))(*sizes.rows),
         n_around=len(sizes.rows),
@@ -241,7 +252,10 @@ def judge(
         sweep_adds=sizes.adds,
     )
     found = Result(_replay.code_of(fn, "fn"), asked, named=claims is not None or only is not None)
-
+    found.file = file
+    if _hunt:
+        _hunt(table, options, guests, found)
+        return found
     guests[0].keeps_results = _results is not None
 
     def each(record: Record) -> None:
@@ -267,7 +281,7 @@ def judge(
     found.tracebacks = {guest.name: guest.traceback for guest in guests if guest.traceback}
     if _take is None:
         left = max(seconds * (1 - _OF_THIS_PROCESS), seconds - (time.monotonic() - begun))
-        in_new = dict(asked, dtypes=listed(dtypes, "dtypes"), seconds=left)
+        in_new = dict(asked, dtypes=listed(dtypes, "dtypes"), seconds=left, _folder=_folder, set=set)
         _fresh.judge(fn, in_new, found.judgements, npy)
         _threads.judge(fn, in_new, found.judgements, npy)
     found.tell_once(guests[0].state.left_at)
@@ -333,7 +347,7 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
                   `unclaimed` has the judgements of alignment_invariant, tried for information.
                   stays_in_bounds, keeps_input and leaves_no_trace are judged too
     only          judges only these of the claims above; None: all of them
-    fixtures      globs of cases, fixtures or files; None: all of the set
+    fixtures      globs of cases, fixtures or files; None: all of the set. Or the path of one file, "foldproof-found/found-1234.ini": its cases are judged in their order
     set           "guests" (the default cases and large batches), "default", "large" or "all"; None: "guests"
     name          name of the subject: a-z, A-Z, 0-9 and / _ - . @ +; None: "py/" and the callable's name
     same_bits_as  another callable, or the name of one of foldproof's subjects, that must give the same bits: the claim same_bits_as

@@ -1,0 +1,274 @@
+"""foldproof.hunt: looks for the input that refutes a callable, as the command's hunt does. The hunt's process is forked from this one, and forks those in which
+the callable runs: so this process is left as it was, and a callable that crashes loses only its case."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import secrets
+import signal
+import sys
+from typing import Any, Callable, Dict, Iterator, List, Optional, Union
+
+from . import _claims, _library
+from ._callable import Guest
+from ._process_state import NoLateWrites, NoState
+from ._progress import Progress
+from ._result import Broken, NothingJudged, Record, Refuted, Result
+from ._rows import Rows
+from ._verify import check_options, judge
+
+_USUAL_SECONDS = 60
+_MOST_JOBS = 8
+_UNITS = {"s": 1, "m": 60, "h": 3600}
+# What verify takes that a hunt draws by itself.
+DRAWN = ("fixtures", "set", "only", "around", "sweep", "data", "seconds", "repeats")
+# What a callable is judged by in a hunt.
+HUNTED = ("bounded", "compensated", "accurate_as", "ulps", "faithful", "correctly_rounded", "replays", "same_bits_as", "stays_in_bounds", "keeps_input", "run_to_run",
+          "alignment_invariant", "batch_invariant", "length_invariant", "padding_invariant", "stride_invariant", "split_invariant", "permutation_invariant")
+_TIDY = ("stays_in_bounds", "keeps_input")  # not leaves_no_trace: memory that grows, which is looked for in many runs, is Python's as well
+
+
+class CannotHunt(ValueError):
+    """The callable does not work in forked processes."""
+
+
+class KnownHolds(AssertionError):
+    """A failure that a ledger has from an earlier hunt does not fail any more. The message names its fixture."""
+
+
+class Find:
+    """One claim that a hunt refuted. subject, claim, path: of the fixture; seed: of the hunt; text: all about it; replay: a line of Python that judges the fixture
+    again; record: as `foldproof verify --jsonl` writes it, with how it was found in "found"."""
+
+    def __init__(self, record: Record, result: Result, seed: int) -> None:
+        self.record, self.seed, self.path = record, seed, record["found"]["file"]
+        self.subject, self.claim, self.case = record["subject"], record["claim"], record["case"]
+        self.replay = result.replay(record)
+        self.text = "\n".join([*result.told(record), *_how_found(record["found"]), f"  reproduce: {self.replay}"])
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<foldproof.Find: {self.subject} violates {self.claim}, {self.path}>"
+
+
+def _how_found(found: Dict[str, Any]) -> List[str]:
+    before = found["cases"] - 1
+    told = [f"  {found['threshold']}"] if found["threshold"] else []
+    told += [f"  seen in {found['seen']} of {found['looked']} new processes"] if found["seen"] < found["looked"] else []
+    told += [f"  alone it holds: {before} case{'s' if before > 1 else ''} must run before it in the same process"] if before else []
+    told.append(f"  made small from {found['from']} in {found['tries']} runs: {found['other_terms']} terms are neither 0 nor 1")
+    return [*told, f"  fixture: {found['file']}"]
+
+
+class Hunt:
+    """What a hunt did. found: what it has found; cases: how many were drawn; runs, seconds; seed: the same seed draws the same cases; counts: of verdicts;
+    problems, dtypes: how many cases of each; holds: fixtures of the ledger that do not fail any more."""
+
+    def __init__(self, result: Result, seed: int) -> None:
+        self._result, self.seed = result, seed
+        self.found: List[Find] = []
+        self.holds: List[str] = []
+        self.cases, self.runs, self.seconds, self.expected = 0, 0, 0.0, 0
+        self.counts = {"held": 0, "refuted": 0, "skipped": 0, "broken": 0}
+        self.problems: Dict[str, int] = {}
+        self.dtypes: Dict[str, int] = {}
+        self.closest: Optional[float] = None
+
+    def take(self, line: Dict[str, Any]) -> None:
+        if line["type"] == "judgement":
+            self._result.judgements.append(line)
+            self.found.append(Find(line, self._result, self.seed))
+            line["asked"] = dict(line.get("asked", {}), python=self.found[-1].replay)
+        elif line["type"] == "holds":
+            self.holds.append(f"{line['file']}: a known failure of {line['claim']} no longer fails")
+        elif line["type"] == "progress":
+            self.cases, self.seconds = line["cases"], line["seconds"]
+        elif line["type"] == "hunt":
+            self.cases, self.runs, self.seconds, self.expected = line["cases"], line["trials"], line["seconds"], line["expected"]
+            self.counts = {verdict: line[verdict] for verdict in self.counts}
+            self.problems, self.dtypes, self.closest = line["problems"], line["dtypes"], line.get("closest")
+
+    @property
+    def summary(self) -> str:
+        verdicts = ", ".join(f"{n:,} {verdict}" for verdict, n in self.counts.items() if n) or "nothing judged"
+        speed = f"{self.cases / self.seconds:,.0f} a second" if self.seconds else "in no time"
+        return f"{len(self.found)} found in {self.cases:,} cases ({speed}), seed {self.seed:#x}: {verdicts}"
+
+    def __repr__(self) -> str:
+        return f"<foldproof.Hunt: {self.summary}>"
+
+    def __str__(self) -> str:
+        return "\n".join([*(find.text for find in self.found), *(f"HOLDS: {line}" for line in self.holds), self.summary])
+
+    def check(self) -> "Hunt":
+        """Raises Refuted or Broken for the first find, KnownHolds, or NothingJudged; else returns itself."""
+        for verdict, kind in (("refuted", Refuted), ("broken", Broken)):
+            for find in self.found:
+                if find.record["verdict"] == verdict:
+                    raise kind(self._result, find.record, str(self))
+        if self.holds:
+            raise KnownHolds("\n".join(self.holds))
+        if not self.counts["held"] and not self.expected:
+            raise NothingJudged(f"of {self.cases:,} cases all were skipped")
+        return self
+
+
+def seconds_of(time: Union[float, str, None]) -> float:
+    """90 from 90, "90", "90s"; "5m" and "2h" too; 0 from None."""
+    if time is None:
+        return 0.0
+    number, unit = (time[:-1], _UNITS[time[-1]]) if isinstance(time, str) and time[-1:] in _UNITS else (time, 1)
+    try:
+        seconds = float(number) * unit
+    except (TypeError, ValueError):
+        seconds = -1.0
+    if isinstance(time, bool) or not 0 < seconds < float("inf"):
+        raise ValueError(f"time={time!r}: a number of seconds, or as '60s', '5m', '2h'")
+    return seconds
+
+
+def _refuse(asked: Dict[str, Any]) -> None:
+    for name in DRAWN:
+        if name in asked:
+            raise TypeError(f"{name!r} is no option of foldproof.hunt, which draws the cases: foldproof.verify takes it")
+    check_options(asked)
+    if asked.get("device", "cpu") != "cpu":
+        raise CannotHunt(f"device={asked['device']!r}: a callable is hunted in forked processes, in which CUDA's driver does not work: hunt on 'cpu', or write a shared "
+                         "object for `foldproof hunt --guest`")
+
+
+def _quiet_after_fork() -> None:
+    """The threads of torch's pool are not in a forked process, which would wait for them."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(1)
+
+
+class _Prey:
+    """A callable's table, and what the library is asked."""
+
+    def __init__(self, asked: _library.HuntOptions, hunt: "Hunt") -> None:
+        self.asked, self.hunt = asked, hunt
+
+    def __call__(self, table: Any, options: Any, guests: List[Guest], _found: Result) -> None:
+        for guest in guests:
+            guest.state, guest.late = NoState(), NoLateWrites()
+        ours, theirs = os.pipe()
+        parent = os.getpid()
+        child = os.fork()
+        if child == 0:
+            try:
+                os.close(ours)
+                self._run(table, options, guests, theirs, parent)
+            finally:
+                os._exit(0)
+        os.close(theirs)
+        with os.fdopen(ours, "rb") as lines, _ended(child):
+            self._listen(lines, guests[0].rows)
+
+    def _run(self, table: Any, options: Any, guests: List[Guest], to: int, parent: int) -> None:
+        """In the hunt's process."""
+        stop: List[int] = []
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: stop.append(1))
+        _quiet_after_fork()
+
+        def take(line: bytes, _context: Any) -> int:
+            os.write(to, line.rstrip(b"\n") + b"\n")
+            return bool(stop) or os.getppid() != parent
+
+        with guests[0].quiet():
+            code = _library.library().foldproof_hunt(ctypes.byref(table), ctypes.byref(options), ctypes.byref(self.asked), _library.Take(take), None)
+        if code:
+            os.write(to, json.dumps({"type": "error", "text": _library.library().foldproof_error().decode()}).encode() + b"\n")
+
+    def _listen(self, lines: Any, rows: Optional[Rows]) -> None:
+        ended = False
+        with Progress(True) as progress:
+            for text in lines:
+                line = json.loads(text)
+                if line["type"] == "error":
+                    raise _library.mistake(line["text"])
+                ended = line["type"] == "hunt"
+                if rows and line["type"] == "judgement":
+                    rows.explain(line)  # without the results, which are in the other process: there are only hashes of them
+                self.hunt.take(line)
+                progress.tell(self.hunt.cases, f"{len(self.hunt.found)} found")
+        if not ended:
+            raise OSError("the hunt's process ended before its time; what it had found is in its folder")
+
+
+@contextlib.contextmanager
+def _ended(child: int) -> Iterator[None]:
+    """Ends the hunt's process, which first keeps what is being made small, where an exception such as Ctrl-C ends the listening."""
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGTERM)
+        raise
+    finally:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(child, 0)
+
+
+def _jobs(jobs: Optional[int]) -> int:
+    return min(len(os.sched_getaffinity(0)), _MOST_JOBS) if jobs is None else _library.whole("jobs", jobs, 1, _MOST_JOBS)
+
+
+def hunt(
+    fn: Callable[..., Any],
+    *,
+    time: Union[float, str, None] = None,
+    cases: Optional[int] = None,
+    seed: Optional[int] = None,
+    first: bool = False,
+    jobs: Optional[int] = None,
+    found: Union[str, "os.PathLike[str]"] = "foldproof-found",
+    ledger: Union[str, "os.PathLike[str]", None] = None,
+    check: bool = True,
+    **asked: Any,
+) -> Hunt:
+    """Looks for the input on which a callable violates a claim: draws random cases, judges the callable on them, and makes each case that refutes a claim
+    small. Raises Refuted or Broken if anything was found, with all that was found in the message; KnownHolds; or NothingJudged.
+
+    time      hunts so long: seconds, or "60s", "5m", "2h"; None: 60 seconds, or without a limit if `cases` is given
+    cases     hunts with so many cases
+    seed      draws from this seed, of 64 bits: the same seed gives the same cases; None: a new one
+    first     True: ends with the first find
+    jobs      processes that hunt, from 1 to 8; None: one for each core
+    found     folder for the fixtures of what is found
+    ledger    a file of JSON lines that keeps what is found, too. What it has from earlier hunts is run first and expected to fail
+    check     False: raises nothing, and returns what was found
+    asked     arguments of foldproof.verify that say what fn is: problem, dtypes, claims, like, same_bits_as, outputs, axis, order, finite, ...
+
+    fn runs in processes that are forked from this one, and forked again for some hundreds of cases each. Threads that this process has are not in them; torch gets
+    one thread there. JAX and CUDA do not work in forked processes. leaves_no_trace is not judged there; foldproof.verify does."""
+    __tracebackhide__ = True
+    _refuse(asked)
+    number = secrets.randbits(64) if seed is None else _library.whole("seed", seed, 0, 2**64 - 1)
+    options = _library.HuntOptions(
+        size=ctypes.sizeof(_library.HuntOptions),
+        seed=number,
+        cases=0 if cases is None else _library.whole("cases", cases, 1, 2**63),
+        seconds=seconds_of(time if time is not None or cases is not None else _USUAL_SECONDS),
+        jobs=_jobs(jobs),
+        first=bool(first),
+        found=os.fsencode(found),
+        ledger=None if ledger is None else os.fsencode(ledger),
+    )
+    hunts: List[Hunt] = []
+
+    def run(table: Any, of_table: Any, guests: List[Guest], result: Result) -> None:
+        if guests[0].like == "jax":
+            raise CannotHunt("like='jax': a callable is hunted in forked processes, in which JAX does not work: hunt arrays of numpy or torch")
+        hunts.append(Hunt(result, number))
+        _Prey(options, hunts[0])(table, of_table, guests, result)
+
+    judge(fn, **asked, only=[*_claims.claimed(asked), *_TIDY], _hunt=run)
+    return hunts[0].check() if check else hunts[0]
