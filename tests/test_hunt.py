@@ -129,6 +129,23 @@ def check_ledger(folder):
     build(folder, "mine")
 
 
+def check_worst(folder):
+    """The greatest error over its bound, with its input; above 1 for a fault."""
+    words = ("--worst", "--seed", 2, "--time", "4s", "--found", "worst")
+    code, out, err = hunt(folder, "--guest", "./mine.so", "mine/honest", *words)
+    found = re.match(r"mine/honest on host: (\S+) of the bound, in f32 sum of \d+ terms \(\d+ runs\): (\S+)$", " ".join(out.split()))
+    assert found, out
+    fraction, path = found.groups()
+    assert code == 0 and 0.5 < float(fraction) <= 1 and not err, (out, err)
+    name = pathlib.Path(path).stem
+    done = subprocess.run([FOLDPROOF, "verify", "--guest", "./mine.so", "mine/honest", "--claims", "bounded", "--fixture-folder", "worst",
+                           "--fixtures", name, "--jsonl", "-", "-q"], cwd=folder, capture_output=True, text=True)
+    (line,) = [line for line in map(json.loads, filter(lambda text: text.startswith("{"), done.stdout.splitlines())) if line["type"] == "judgement"]
+    assert line["verdict"] == "held" and abs(line["bound_fraction"] - float(fraction)) < 1e-3, line
+    code, out, err = hunt(folder, "--guest", "./mine.so", "mine/tail", *words)
+    assert code == 1 and " of the bound, in f32 sum of " in out, (out, err)
+
+
 def check_interrupted(folder):
     """What is found by then is kept, and no process is left."""
     process = start(folder, "--guest", "./mine.so", "mine/tail", "--claims", "bounded", "--time", "10m", "--found", "kept-on")
@@ -159,7 +176,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         build(folder, "mine")
-        for check in (check_find, check_honest, check_state, check_ledger, check_interrupted, check_refused):
+        for check in (check_find, check_honest, check_state, check_ledger, check_worst, check_interrupted, check_refused):
             begun = time.monotonic()
             check(folder)
             print(check.__name__, round(time.monotonic() - begun, 1), "s", flush=True)

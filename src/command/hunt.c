@@ -10,12 +10,13 @@
 #include "base/text.h"
 #include "base/wrap.h"
 #include "command/command.h"
+#include "command/hunt_worst.h"
 #include "hunt/again.h"
 #include "hunt/known.h"
 #include "records/refutation.h"
 #include "records/replay.h"
 
-enum { TIME = 't', CASES = 'n', SEED = 0x400, JOBS, FIRST, LEDGER, FOUND };
+enum { TIME = 't', CASES = 'n', SEED = 0x400, JOBS, FIRST, LEDGER, FOUND, WORST };
 static const double USUAL_SECONDS = 60, SHRINK_SECONDS = 10;
 
 struct hunt {
@@ -25,7 +26,7 @@ struct hunt {
   const char *ledger_path, *program;
   struct fold_known known;
   size_t found, passes;
-  bool limited; /* by time or by cases, as the user says */
+  bool worst;
   double began, seconds;
   struct fold_progress progress;
 };
@@ -34,6 +35,10 @@ static const struct argp_option options[] = {
     {"time", TIME, "TIME", 0, "hunt so long: 60, 60s, 5m or 2h (default: 60s)", 2},
     {"cases", CASES, "N", 0, "hunt with so many cases, and without a limit of time unless --time gives one", 2},
     {"seed", SEED, "S", 0, "draw from this seed, of 64 bits: the same seed gives the same cases (default: a new one)",
+     2},
+    {"worst", WORST, NULL, 0,
+     "look for the input on which the error of each selected subject comes closest to its bound, instead of one that "
+     "refutes a claim",
      2},
     {"first", FIRST, NULL, 0, "end with the first find", 2},
     {"jobs", JOBS, "N", 0, "processes that hunt, from 1 to 8 (default: one for each core)", 2},
@@ -79,6 +84,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case CASES: h->hunt.cases = fold_option_number(state, "--cases", arg, 1, UINT64_MAX / 2); return 0;
     case SEED: h->hunt.seed = parse_seed(state, arg); return 0;
     case JOBS: h->hunt.processes = (unsigned)fold_option_number(state, "--jobs", arg, 1, FOLD_HUNT_LANES); return 0;
+    case WORST: h->worst = true; return 0;
     case FIRST: h->hunt.first = true; return 0;
     case LEDGER: h->ledger_path = arg; return 0;
     case FOUND: h->hunt.folder = arg; return 0;
@@ -264,6 +270,11 @@ int fold_command_hunt(int argc, char **argv, const struct fold_registry *registr
   h.hunt.registry = &h.options.registry;
   if (status.code == FOLD_OK) status = fold_ledger_read(h.ledger_path, &h.ledger);
   if (status.code == FOLD_OK) status = fold_known_run(&h.hunt, &h.ledger, holds, &h, &h.known);
+  if (h.worst && status.code == FOLD_OK) {
+    const int code = fold_hunt_worst(&h.hunt, argv[0]);
+    fold_selection_close(&h.options);
+    return code;
+  }
   const struct fold_hunt_sink sink = {found, show, &h};
   h.began = fold_now();
   if (status.code == FOLD_OK) status = fold_hunt_run(&h.hunt, &sink, &hunted);

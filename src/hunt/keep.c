@@ -29,15 +29,17 @@ static fold_status write_cases(const struct fold_hunt *hunt, const struct fold_f
   size_t n_claims;
   char about[400], provenance[400], section[80];
   const char *claim = fold_claims(&n_claims)[found->claim].name;
-  snprintf(about, sizeof about, "%s %s %s", hunt->registry->subjects[found->subject].name,
-           found->broken ? "breaks, judged by" : "violates", claim);
+  const char *what = found->broken ? "breaks, judged by" : found->worst ? "comes close to the bound of" : "violates";
+  snprintf(about, sizeof about, "%s %s %s", hunt->registry->subjects[found->subject].name, what, claim);
   snprintf(provenance, sizeof provenance, "foldproof hunt --seed 0x%llx, from %s", (unsigned long long)hunt->seed,
            from);
   for (size_t i = 0; i < found->cases.n; i++) {
     const bool last = i + 1 == found->cases.n;
     snprintf(section, sizeof section, last ? "%s" : "%s-before-%zu", name, i);
     const struct fold_case *c = last && found->whole ? &found->origin : &found->cases.at[i];
-    FOLD_TRY(fold_case_write(out, c, section, last ? about : "runs before it in the same process", provenance));
+    struct fold_case plain = *c;
+    plain.claims = NULL; /* all are judged */
+    FOLD_TRY(fold_case_write(out, &plain, section, last ? about : "runs before it in the same process", provenance));
   }
   return fold_ok();
 }

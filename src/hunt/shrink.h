@@ -8,6 +8,7 @@
 struct fold_found {
   size_t subject; /* its place in the registry */
   enum fold_claim_id claim;
+  bool worst;              /* nothing is refuted: its error is the greatest over its bound (worst.h) */
   bool broken;             /* the run failed, or its process ended */
   struct fold_cases cases; /* the last one refutes; the others ran before it in the same process */
   struct fold_case origin; /* the last one as it was drawn */
