@@ -179,6 +179,22 @@ def rows_table():
                  "h200/determ.jsonl")
 
 
+def products():
+    """Times of cuBLAS's products, and theirs over those of others in the same run."""
+    subjects = ("gemm/canonical", "gemm/exact", "cublas/gemm_16_8")
+    rows = []
+    for dtype in ("f32", "f64", "bf16"):
+        peers = all_of("h200/products.jsonl", subject="cublas/gemm", dtype=dtype, op="matmul")
+        for peer in sorted(peers, key=lambda line: line["shape"][1]):
+            batches, m, n, k = peer["shape"]
+            cells = [f"{dtype}, {m:,} × {n:,} × {k:,}", long_us(peer)]
+            for subject in subjects:
+                own = all_of("h200/products.jsonl", subject=subject, dtype=dtype, op="matmul", shape=peer["shape"])
+                cells.append(ratio(peer["median_seconds"] / own[0]["median_seconds"]) if own else "–")
+            rows.append(cells)
+    return table(["m × n × k", "cuBLAS, µs", *(f"`{subject}`" for subject in subjects)], rows, "h200/products.jsonl")
+
+
 def order_costs():
     pairs = (("rows/par_16_determ", "rows/par_16"), ("rows/par_64_determ", "rows/par_64"), ("rows/single_determ", "rows/single_for"))
     rows = [[f"`{fixed}` over `{plain}`", f"{large(fixed)['median_seconds'] / large(plain)['median_seconds']:.3f}",
@@ -327,7 +343,7 @@ def ceiling(shape, machine="h200"):
     return f"{1e-9 * own['ceiling_bytes_per_second']:.0f}"
 
 
-TABLES = {"verdicts": verdicts, "summary": summary, "profile": profile, "gpu_to_gpu": gpu_to_gpu, "rows": rows_table, "order_costs": order_costs, "flat": flat, "thrust": thrust,
+TABLES = {"verdicts": verdicts, "summary": summary, "profile": profile, "gpu_to_gpu": gpu_to_gpu, "rows": rows_table, "order_costs": order_costs, "products": products, "flat": flat, "thrust": thrust,
           "exact_rows": exact_rows, "flat_h100": functools.partial(flat, "h100"), "exact_rows_h100": functools.partial(exact_rows, "h100"), "numpy": numpy, "allreduces": allreduces, "sums": sums, "processes": processes, "processes_sums": processes_sums}
 FIGURES = {"unaligned": unaligned, "span": span, "studied": studied, "messages": messages, "ceiling": ceiling, "ceiling_h100": functools.partial(ceiling, machine="h100")}
 
