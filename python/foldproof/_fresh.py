@@ -40,7 +40,7 @@ def _environment() -> Dict[str, str]:
     return {"OMP_WAIT_POLICY": "passive", **os.environ, "MALLOC_PERTURB_": other, "FOLD_SHIFT_OF_THE_STACK": "x" * 1021}
 
 
-def _lines(fd: int, end: Callable[[], float]) -> Iterator[Dict[str, Any]]:
+def lines_of(fd: int, end: Callable[[], float]) -> Iterator[Dict[str, Any]]:
     """What the new process writes until it ends; TimeoutError if it writes nothing for too long."""
     text = b""
     waits = select.poll()  # select takes no descriptor above 1023
@@ -80,7 +80,7 @@ def ask(spec: Dict[str, Any], environment: Dict[str, str]) -> Tuple[Dict[Key, Re
             assert child.stdin is not None
             child.stdin.write(json.dumps(spec).encode())
             child.stdin.close()
-            for record in _lines(from_it.fileno(), lambda: heard[0] + _limit()):
+            for record in lines_of(from_it.fileno(), lambda: heard[0] + _limit()):
                 found[record["case"], record["dtype"]] = record
                 heard[0] = time.monotonic()
         except TimeoutError:

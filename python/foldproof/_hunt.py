@@ -10,10 +10,12 @@ import os
 import secrets
 import signal
 import sys
+import time as clock
 from typing import Any, Callable, Dict, Iterator, List, Optional, Union
 
 from . import _claims, _library
 from ._callable import Guest
+from ._fresh import lines_of
 from ._process_state import NoLateWrites, NoState
 from ._progress import Progress
 from ._result import Broken, NothingJudged, Record, Refuted, Result
@@ -22,6 +24,8 @@ from ._verify import check_options, judge
 
 _USUAL_SECONDS = 60
 _MOST_JOBS = 8
+_OMP_PAUSE_HARD = 2
+_SILENCE = 600  # seconds: the hunt's process says something some times a second, except where it judges a find once more
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 # What verify takes that a hunt draws by itself.
 DRAWN = ("fixtures", "set", "only", "around", "sweep", "data", "seconds", "repeats")
@@ -142,8 +146,13 @@ def _refuse(asked: Dict[str, Any]) -> None:
                          "object for `foldproof hunt --guest`")
 
 
+def _end_pool() -> None:
+    """Ends OpenMP's other threads, which a forked process would wait for: they are not in it."""
+    _library.library().omp_pause_resource_all(_OMP_PAUSE_HARD)
+
+
 def _quiet_after_fork() -> None:
-    """The threads of torch's pool are not in a forked process, which would wait for them."""
+    """The threads of torch's own pool are not in a forked process either."""
     torch = sys.modules.get("torch")
     if torch is not None:
         torch.set_num_threads(1)
@@ -160,6 +169,7 @@ class _Prey:
             guest.state, guest.late = NoState(), NoLateWrites()
         ours, theirs = os.pipe()
         parent = os.getpid()
+        _end_pool()
         child = os.fork()
         if child == 0:
             try:
@@ -168,8 +178,8 @@ class _Prey:
             finally:
                 os._exit(0)
         os.close(theirs)
-        with os.fdopen(ours, "rb") as lines, _ended(child):
-            self._listen(lines, guests[0].rows)
+        with contextlib.closing(os.fdopen(ours, "rb", buffering=0)) as from_it, _ended(child):
+            self._listen(from_it.fileno(), guests[0].rows)
 
     def _run(self, table: Any, options: Any, guests: List[Guest], to: int, parent: int) -> None:
         """In the hunt's process."""
@@ -187,11 +197,10 @@ class _Prey:
         if code:
             os.write(to, json.dumps({"type": "error", "text": _library.library().foldproof_error().decode()}).encode() + b"\n")
 
-    def _listen(self, lines: Any, rows: Optional[Rows]) -> None:
+    def _listen(self, fd: int, rows: Optional[Rows]) -> None:
         ended = False
         with Progress(True) as progress:
-            for text in lines:
-                line = json.loads(text)
+            for line in lines_of(fd, lambda: clock.monotonic() + _SILENCE):
                 if line["type"] == "error":
                     raise _library.mistake(line["text"])
                 ended = line["type"] == "hunt"
@@ -208,9 +217,9 @@ def _ended(child: int) -> Iterator[None]:
     """Ends the hunt's process, which first keeps what is being made small, where an exception such as Ctrl-C ends the listening."""
     try:
         yield
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGTERM)
+            os.kill(child, signal.SIGKILL if isinstance(error, TimeoutError) else signal.SIGTERM)
         raise
     finally:
         with contextlib.suppress(ChildProcessError):

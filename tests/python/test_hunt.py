@@ -144,6 +144,12 @@ class Hunts(Kept):
         hunt = self.hunt(lambda x: (x, loses_one(x)), outputs=1, time=300, first=True)
         self.assertEqual(hunt.found[0].record["cols"], 23)
 
+    def test_the_pool_of_threads_of_this_process(self):
+        pool = "ctypes.CDLL('libgomp.so.1').GOMP_parallel(ctypes.CDLL(None).getpid, None, 3, 0)"  # three threads, as torch or scikit-learn make them
+        script = f"import ctypes, foldproof, numpy; {pool}; print(foldproof.hunt(lambda x: x.sum(-1), like='numpy', cases=64))"
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100, env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2] / "python")})
+        self.assertIn("0 found in 64 cases", done.stdout, done.stderr)
+
     def test_two_processes(self):
         hunt = self.hunt(row_sum, cases=200, jobs=2)
         self.assertEqual((hunt.cases, hunt.found), (200, []))
