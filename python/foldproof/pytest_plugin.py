@@ -1,4 +1,4 @@
-"""foldproof in pytest: the fixture `foldproof`, tests by foldproof.reduction, and --foldproof-record FILE.
+"""foldproof in pytest: the fixture `foldproof`, tests by foldproof.reduction, --foldproof-record FILE and --foldproof-hunt TIME.
 
     @foldproof.reduction(dtypes=["f32", "f64"], claims=["run_to_run", "batch_invariant"])
     def test_row_sum(x):
@@ -30,6 +30,7 @@ from ._problem import inputs_of
 # A traceback without entries makes pytest print a line that says so; this hides the entries only if the test is skipped.
 _IF_SKIPPED = operator.methodcaller("errisinstance", pytest.skip.Exception)
 _FILE = "--foldproof-record"
+_HUNT = "--foldproof-hunt"
 _NO_SELF = "in a class write `@foldproof.reduction() def test_sum(self, x)`, or `test_sums = staticmethod(foldproof.reductions({...}))`"
 
 _NO_TEST_CASE = "unittest.TestCase calls its methods by itself, and gives them no claim: write a class that is none"
@@ -38,10 +39,12 @@ _NO_TEST_CASE = "unittest.TestCase calls its methods by itself, and gives them n
 def pytest_addoption(parser: Any) -> None:
     group = parser.getgroup("foldproof")
     group.addoption(_FILE, metavar="FILE", help="write a record of each judgement, as JSON lines")
+    group.addoption(_HUNT, metavar="TIME", help="hunt each callable of a reduction so long, for each dtype, in place of judging it on fixtures: 60s, 5m, 2h")
 
 
 def pytest_configure(config: Any) -> None:
     config.addinivalue_line("markers", "foldproof(**asked): judged by foldproof; what its calls of verify say")
+    _check_time(config.getoption(_HUNT))
     file = config.getoption(_FILE)
     if file and not hasattr(config, "workerinput"):
         from ._records import Records
@@ -51,6 +54,17 @@ def pytest_configure(config: Any) -> None:
         except (OSError, ValueError) as error:
             raise pytest.UsageError(f"{_FILE}: {error}") from None
         config.pluginmanager.register(_Records(records), "foldproof_records")
+
+
+def _check_time(time: Optional[str]) -> None:
+    if time is None:
+        return
+    from ._hunt import seconds_of
+
+    try:
+        seconds_of(time)
+    except ValueError as error:
+        raise pytest.UsageError(f"{_HUNT}: {error}") from None
 
 
 def pytest_itemcollected(item: Any) -> None:
@@ -257,6 +271,18 @@ class _Shares:
 
     def __init__(self) -> None:
         self._left: Dict[Tuple[Any, ...], Dict[str, Any]] = {}
+        self._hunts: Any = None
+
+    def judge(self, foldproof: Foldproof, claim: str, fn: Callable[..., Any], asked: Dict[str, Any]) -> None:
+        __tracebackhide__ = True
+        time = foldproof._item.config.getoption(_HUNT)
+        if not time:
+            self.take(foldproof, claim, fn, asked)
+            return
+        from ._hunted_tests import Hunts
+
+        self._hunts = self._hunts or Hunts()
+        self._hunts.judge(foldproof._item, _what(foldproof._item), claim, fn, asked, time)
 
     def take(self, foldproof: Foldproof, claim: str, fn: Callable[..., Any], asked: Dict[str, Any]) -> Any:
         __tracebackhide__ = True
@@ -288,7 +314,7 @@ def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any], 
         if claim not in all_asked.judged or dtype not in all_asked.dtypes:
             pytest.fail("a mark foldproof with claims=, only= or dtypes= was added after the tests had been made", pytrace=False)
         try:
-            shares.take(foldproof, claim, fn, {"name": name, **all_asked.rest, "claims": all_asked.claims, "dtypes": dtype})
+            shares.judge(foldproof, claim, fn, {"name": name, **all_asked.rest, "claims": all_asked.claims, "dtypes": dtype})
         except (package.Failure, ImportError, ValueError) as failure:
             failed = str(failure)
         if failed is not None:
