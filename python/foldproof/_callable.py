@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import ctypes
+import functools
 import gc
 import inspect
 import math
@@ -28,27 +29,33 @@ _JAX_ALIGNMENT = 128  # XLA requires it, and copies arrays that are not aligned 
 _ALIGNMENT = 256  # of an allocation on a device
 
 
-def _has_optional(call: Any) -> bool:
-    optional = BY_NUMBER[call.problem].optional
-    return bool(optional) and call.extent[AXES.index(optional)] != 1
+_AT = {axis: k for k, axis in enumerate(AXES)}
+
+
+@functools.lru_cache(None)
+def _axes_of(letters: str, without: str) -> Tuple[Axis, ...]:
+    return tuple(Axis(letter) for letter in letters if letter != without)
 
 
 def _usual(call: Any, letters: str) -> Tuple[Axis, ...]:
     """The axes of an operand of the problem, the optional one only where its extent is not 1."""
-    return tuple(Axis(letter) for letter in letters if _has_optional(call) or letter != BY_NUMBER[call.problem].optional)
+    optional = BY_NUMBER[call.problem].optional
+    return _axes_of(letters, optional if optional and call.extent[_AT[optional]] == 1 else "")
 
 
 def _parts(call: Any, axis: Axis) -> List[int]:
-    return split(call.extent[AXES.index(axis.of)], axis.parts)
+    return split(call.extent[_AT[axis.of]], axis.parts)
 
 
 def _shape(call: Any, axes: Iterable[Axis]) -> Tuple[int, ...]:
-    return tuple(_parts(call, axis)[axis.place] for axis in axes)
+    extent = call.extent
+    return tuple([extent[_AT[axis.of]] if axis.parts == 1 else _parts(call, axis)[axis.place] for axis in axes])
 
 
 def _strides(call: Any, k: int, axes: Iterable[Axis]) -> Tuple[int, ...]:
     """Of input k, in elements."""
-    return tuple(call.stride[k][AXES.index(axis.of)] * math.prod(_parts(call, axis)[axis.place + 1 :]) for axis in axes)
+    stride = call.stride[k]
+    return tuple([stride[_AT[axis.of]] * (1 if axis.parts == 1 else math.prod(_parts(call, axis)[axis.place + 1 :])) for axis in axes])
 
 
 def _skips() -> Tuple[Any, ...]:
@@ -126,6 +133,8 @@ class Guest:
 
     def _in_memory(self, call: Any, k: int) -> Tuple[Axis, ...]:
         """The same axes of input k in the order in which memory has them."""
+        if not self.form.operands:
+            return self._axes(call, k)
         order = BY_NUMBER[call.problem].inputs[k]
         return tuple(sorted(self._axes(call, k), key=lambda axis: (order.index(axis.of), axis.place)))
 

@@ -9,34 +9,19 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 AXES = "bmnk"  # in the order of a call's extents and strides
 
 
-class Problem(NamedTuple):
-    name: str
-    number: int  # in foldproof_guest.h
-    signature: str
+class Problem:
+    """name; number in foldproof_guest.h; inputs and results: their axes; optional: the axis that arrays lack where its extent is 1, unless a signature says
+    otherwise, "" if there is none; keys: which of the inputs holds keys, -1 if none does; transposed: the signature of a callable that folds axis 0 of each matrix,
+    "km,k->m", "" if there is no such form."""
 
-    @property
-    def inputs(self) -> List[str]:
-        return self.signature.split("->")[0].split(",")
-
-    @property
-    def results(self) -> str:
-        return self.signature.split("->")[1]
-
-    @property
-    def optional(self) -> str:
-        """The axis that arrays lack where its extent is 1, unless a signature says otherwise; "" if there is none."""
-        return "n" if self.name == "keyed" else "b" if "b" in self.signature else ""
-
-    @property
-    def keys(self) -> int:
-        """Which of the inputs holds keys; -1: none."""
-        return 1 if self.name == "keyed" else -1
-
-    @property
-    def transposed(self) -> str:
-        """The signature of a callable that folds axis 0 of each matrix: "km,k->m". "" of problems that have no such form."""
-        inputs = ["km" if axes == "mk" else axes for axes in self.inputs]
-        return f"{','.join(inputs)}->m" if self.results == "m" and self.name != "rows" else ""
+    def __init__(self, name: str, number: int, signature: str) -> None:
+        self.name, self.number, self.signature = name, number, signature
+        inputs, self.results = signature.split("->")
+        self.inputs = inputs.split(",")
+        self.optional = "n" if name == "keyed" else "b" if "b" in signature else ""
+        self.keys = 1 if name == "keyed" else -1
+        turned = ["km" if axes == "mk" else axes for axes in self.inputs]
+        self.transposed = f"{','.join(turned)}->m" if self.results == "m" and name != "rows" else ""
 
 
 _ALL = [
