@@ -126,6 +126,8 @@ void fold_progress_clear(struct fold_progress *progress);
 const char *fold_version_text(void);
 /* A help_filter that puts the names of the problems where a text of the options says PROBLEMS. */
 char *fold_help_problems(int key, const char *text, void *input);
+/* The same for OPERATIONS, by which terms of one row are joined. */
+char *fold_help_operations(int key, const char *text, void *input);
 /* argp_parse with --help, -h, --usage and --version, each of which ends the process, as an empty word does. */
 void fold_help_parse(const struct argp *argp, int argc, char **argv, void *input);
 

@@ -53,15 +53,30 @@ static char *filter(int key, const char *text, void *input) {
   return key == ARGP_KEY_HELP_DUP_ARGS_NOTE ? NULL : (char *)(uintptr_t)text;
 }
 
-char *fold_help_problems(int key, const char *text, void *input) {
-  static const char word[] = "PROBLEMS";
+/* The text with the names in place of the word, or as it is. */
+static char *put_names(const char *text, const char *word, const char *names) {
   const char *at = text ? strstr(text, word) : NULL;
-  char names[120], *whole;
-  (void)key;
-  (void)input;
-  if (!at || asprintf(&whole, "%.*s%s%s", (int)(at - text), text, fold_problem_names(names), at + strlen(word)) < 0)
+  char *whole;
+  if (!at || asprintf(&whole, "%.*s%s%s", (int)(at - text), text, names, at + strlen(word)) < 0)
     return (char *)(uintptr_t)text;
   return whole;
+}
+
+char *fold_help_problems(int key, const char *text, void *input) {
+  char names[120];
+  (void)key;
+  (void)input;
+  return put_names(text, "PROBLEMS", fold_problem_names(names));
+}
+
+char *fold_help_operations(int key, const char *text, void *input) {
+  char names[120];
+  size_t n = 0;
+  (void)key;
+  (void)input;
+  for (int op = 0; op < FOLD_OPS; op++)
+    n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", op ? ", " : "", fold_op_name((enum fold_op)op));
+  return put_names(text, "OPERATIONS", names);
 }
 
 const char *fold_version_text(void) {

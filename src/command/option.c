@@ -83,7 +83,8 @@ int fold_option_engine(struct argp_state *state, const char *option, const char 
 
 int fold_option_op(struct argp_state *state, const char *option, const char *text) {
   int op = fold_op_parse(text);
-  static const char *const names[] = {"sum", "prod", "max", "min", NULL};
+  const char *names[FOLD_OPS + 1] = {NULL};
+  for (int k = 0; k < FOLD_OPS; k++) names[k] = fold_op_name((enum fold_op)k);
   if (op < 0) fold_option_refuse(state, option, text, names);
   return op;
 }

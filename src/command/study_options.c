@@ -15,7 +15,7 @@ static const struct argp_option options[] = {
     {"generators", GENERATORS, "GLOBS", 0, "what the inputs hold (default: mixed, pathological, normal and a few more)",
      1},
     {"dtypes", DTYPES, "LIST", 0, "dtypes: f16, bf16, f32, f64, e4m3, e5m2 (default: f32; with --worlds also f64)", 1},
-    {"problems", PROBLEMS, "LIST", 0, "sum, prod, max, min (default: sum)", 1},
+    {"problems", PROBLEMS, "LIST", 0, "OPERATIONS (default: sum)", 1},
     {"seed", SEED, "SEED", 0, "seed of the inputs (1)", 1},
     {"jsonl", JSONL, "FILE", 0, "write a record of each error", 1},
     {"full", FULL, NULL, 0,
@@ -180,6 +180,7 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .children = fold_world_child,
+    .help_filter = fold_help_operations,
     .doc =
         "Measure the error of every method by size, data, dtype and problem, against the exact result.\n"
         "\n"
