@@ -214,7 +214,8 @@ def whole(name: str, value: int, least: int, most: int) -> int:
 
 
 def mistake(said: str) -> ValueError:
-    """The library's message as an exception."""
+    """The library's message as an exception. The command's option in it is the argument here."""
+    said = said.replace("--set all has it", "set='all' has it")
     return ValueError(said[len(_TABLE):] if said.startswith(_TABLE) else said)
 
 

@@ -329,6 +329,10 @@ class Asked(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "its problems names 'rows' with others: a function of rows has no other problem"):
             foldproof.judge(to_import.row_sum, problem="sum,rows")
 
+    def test_a_fixture_of_another_set(self):
+        with self.assertRaisesRegex(ValueError, "matches 'large_random': set='all' has it"):
+            foldproof.judge(to_import.row_sum, like="numpy", fixtures="large_random", set="default")
+
     def test_options_that_are_none(self):
         with self.assertRaises(TypeError):
             foldproof.verify(to_import.row_sum, dtype="f32")
