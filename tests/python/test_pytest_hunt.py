@@ -57,7 +57,7 @@ class Hunted(unittest.TestCase):
         for words in ("py/test_wrong: bounded is refuted on found-", "fixture: foldproof-found/found-", "reproduce: import foldproof", "found in", "seed 0x",
                       "a hunt does not judge fresh_process", "in which CUDA's driver does not work"):
             self.assertIn(words, said)
-        self.assertIn('"claim":"bounded"', (Path(self.folder.name) / "records.jsonl").read_text())
+        self.assertIn('"case":"found-', (Path(self.folder.name) / "records.jsonl").read_text())
         self.assertTrue(list((Path(self.folder.name) / "foldproof-found").glob("found-*.ini")))
 
     def test_without_the_option_fixtures_are_judged(self):
