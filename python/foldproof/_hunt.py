@@ -207,7 +207,7 @@ class _Prey:
                 if rows and line["type"] == "judgement":
                     rows.explain(line)  # without the results, which are in the other process: there are only hashes of them
                 self.hunt.take(line)
-                progress.tell(self.hunt.cases, f"{len(self.hunt.found)} found")
+                progress.say(f"{self.hunt.cases:,} cases, {len(self.hunt.found)} found")
         if not ended:
             raise OSError("the hunt's process ended before its time; what it had found is in its folder")
 

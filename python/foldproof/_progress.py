@@ -19,9 +19,12 @@ class Progress:
         return self
 
     def tell(self, judged: int, case: str) -> None:
+        self.say(f"{judged:,} judged, at {case}")
+
+    def say(self, words: str) -> None:
         if self._out is None or time.monotonic() < self._next:
             return
-        self._out.write(f"\r\x1b[Kfoldproof: {judged:,} judged, at {case}"[:79])
+        self._out.write(f"\r\x1b[Kfoldproof: {words}"[:79])
         self._out.flush()
         self._next, self._shown = time.monotonic() + _EVERY, True
 

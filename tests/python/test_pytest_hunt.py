@@ -52,7 +52,7 @@ class Hunted(unittest.TestCase):
         for name, verdict in {"test_right[bounded-f32]": "PASSED", "test_right[run_to_run-f32]": "PASSED", "test_right[fresh_process-f32]": "SKIPPED",
                               "test_right[leaves_no_trace-f32]": "SKIPPED", "test_right[keeps_input-f32]": "PASSED", "test_wrong[bounded-f32]": "FAILED",
                               "test_wrong[keeps_input-f32]": "PASSED", "test_device[bounded-f32]": "SKIPPED", "test_two[mine/right-bounded-f32]": "PASSED",
-                              "test_two[mine/wrong-bounded-f32]": "FAILED", "test_by_hand": "PASSED"}.items():
+                              "test_two[mine/wrong-bounded-f32]": "FAILED", "test_two[mine/wrong-keeps_input-f32]": "PASSED", "test_by_hand": "PASSED"}.items():
             self.assertIn(f"{name} {verdict}", said)
         for words in ("py/test_wrong: bounded is refuted on found-", "fixture: foldproof-found/found-", "reproduce: import foldproof", "found in", "seed 0x",
                       "a hunt does not judge fresh_process", "in which CUDA's driver does not work"):
