@@ -185,6 +185,25 @@ Test(fixture_sets, keyed_sums_for_guests_are_past_16_bits_and_blocks_of_threads)
   fold_cases_free(&cases);
 }
 
+/* Kernels for large products may cut factors to fewer bits, which whole numbers of few bits do not show; and their order may depend on the
+ * number of rows, columns or products. */
+Test(fixture_sets, large_products_for_guests_have_full_significands_and_batches) {
+  struct fold_cases cases = load_set("guests");
+  unsigned full = 0, axes = 0;
+  for (size_t i = 0; i < cases.n; i++) {
+    const struct fold_case *c = &cases.at[i];
+    const struct fold_shape s = c->shape;
+    if (c->problem->id != FOLD_MATMUL || !c->source.generator) continue;
+    if (strcmp(c->source.generator->name, "normal") != 0) continue;
+    if (s.m > 256 && s.n > 128 && s.k > 64) full |= 1u << c->dtype;
+    if (c->dtype != FOLD_F32 || !c->claims || !fold_glob_match(c->claims, "batch_invariant")) continue;
+    axes |= (s.m >= 300 ? 1u : 0) | (s.n >= 300 ? 2u : 0) | (s.b > 128 ? 4u : 0) | (s.m > 128 && s.n > 128 ? 8u : 0);
+  }
+  cr_expect((full & FOLD_EVERYWHERE) == FOLD_EVERYWHERE, "dtypes %x of %x", full, FOLD_EVERYWHERE);
+  cr_expect_eq(axes, 15u, "axes %x", axes);
+  fold_cases_free(&cases);
+}
+
 /* On these a lost, doubled or foreign term is a whole number. */
 Test(fixture_sets, terms_cannot_hide_in_any_problem_and_dtype) {
   static const char *const generators[] = {"counted", "lone", "powers", "few"};
