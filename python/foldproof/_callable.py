@@ -13,7 +13,7 @@ import time
 import traceback
 import weakref
 from contextlib import nullcontext
-from typing import Any, Callable, ContextManager, Iterable, List, Optional, Tuple
+from typing import Any, Callable, ContextManager, Dict, Iterable, List, Optional, Tuple
 
 from . import _arrays, _library, _outputs, _see
 from ._arrays import CPU, CUDA, CUDA_HOST, Lent
@@ -153,7 +153,7 @@ class Guest:
 
     def _room(self, nbytes: int, like: int) -> Tuple[int, Any]:
         """The address of memory that is aligned as another address is, and the memory's owner."""
-        owner = self.device.memory(nbytes + _ALIGNMENT) if self.device else ctypes.create_string_buffer(nbytes + _ALIGNMENT)
+        owner: Any = self.device.memory(nbytes + _ALIGNMENT) if self.device else ctypes.create_string_buffer(nbytes + _ALIGNMENT)
         at = owner.at if self.device else ctypes.addressof(owner)
         return at + (like - at) % _ALIGNMENT, owner
 
@@ -285,7 +285,8 @@ class Guest:
             return nullcontext()
         import numpy
 
-        return numpy.errstate(**{kind: "ignore" for kind, how in numpy.geterr().items() if how == "warn"})
+        kinds: Dict[str, Any] = {kind: "ignore" for kind, how in numpy.geterr().items() if how == "warn"}
+        return numpy.errstate(**kinds)
 
     def _wait_for(self, held: List[Any]) -> None:
         """Waits until the arrays are gone, once garbage is collected; jax drops an input some time after its last use."""

@@ -91,7 +91,8 @@ def golden(
         run = Path(scratch) / "run.jsonl"
         run.write_text("".join(json.dumps(record, separators=(",", ":")) + "\n" for record in result.judgements))
         words = [_command(), "recheck", "--quiet", "--golden", str(Path(file).resolve()), "--library", library or _version_of(framework)]
-        words += ["--fixture-folder", _library.fixtures().decode()] if _library.fixtures() else []
+        folder = _library.fixtures()
+        words += ["--fixture-folder", os.fsdecode(folder)] if folder else []
         words += ["--bless"] * bless + [str(run)]
         done = subprocess.run(words, capture_output=True, text=True)
     goldens = re.sub("^subject and claim .*", "", done.stdout, flags=re.M | re.S)  # check() has already reported the verdicts

@@ -124,10 +124,11 @@ class RevealOptions(ctypes.Structure):
 class Measure(ctypes.Structure):
     """One result against the exact one; see foldproof.measure."""
 
-    _fields_ = [(name, c_double) for name in ("error", "ulps", "bound", "exact", "abs_sum", "condition")]
+    _NAMES = ("error", "ulps", "bound", "exact", "abs_sum", "condition")
+    _fields_ = [(name, c_double) for name in _NAMES]
 
     def __repr__(self) -> str:
-        return f"Measure({', '.join(f'{name}={getattr(self, name)!r}' for name, _ in self._fields_)})"
+        return f"Measure({', '.join(f'{name}={getattr(self, name)!r}' for name in self._NAMES)})"
 
 
 def _find() -> str:

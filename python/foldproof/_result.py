@@ -38,9 +38,13 @@ def _number(bits: str, dtype: str) -> str:
     return bits if value is None else f"{bits} ({value:.{_FORMATS['f32' if dtype == 'bf16' else dtype][1]}g})"
 
 
+def _result_dtype(record: Record) -> str:
+    return str(record.get("result_dtype", record["dtype"]))
+
+
 def _is_mean(record: Record) -> bool:
     """Whether the result that refutes a sum is the sum divided by the number of terms, but for rounding."""
-    got, want = (_value(record[key], record.get("result_dtype", record["dtype"])) for key in ("got", "want"))
+    got, want = (_value(record[key], _result_dtype(record)) for key in ("got", "want"))
     return got is not None and want is not None and math.isclose(got * record["cols"], want, rel_tol=2**-7)
 
 
@@ -274,7 +278,7 @@ class Result:
         lines += self._order_change(record)
         if "got" in record:
             element = f", element {record['element']}" if "element" in record else ""
-            got, want = (_number(record[key], record.get("result_dtype", record["dtype"])) for key in ("got", "want"))
+            got, want = (_number(record[key], _result_dtype(record)) for key in ("got", "want"))
             lines.append(f"  {_problem.result_of(record, record['row'])}{element}: got {got}, want {want}")
         return lines
 

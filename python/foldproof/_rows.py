@@ -98,10 +98,10 @@ class Rows:
         if "got" not in record:
             return
         record["hashes"] = [record.pop("got"), record.pop("want")]
-        both = [self._kept.get(int(text, 16)) for text in record["hashes"]]
-        if both[0] is None or both[1] is None:
+        got_row, want_row = (self._kept.get(int(text, 16)) for text in record["hashes"])
+        if got_row is None or want_row is None:
             return
-        (dtype, got), (other, want) = both
+        (dtype, got), (other, want) = got_row, want_row
         if dtype != other or len(got) != len(want):
             record["reason"] = f"{record.get('reason', '')}; its results are of another length or dtype".lstrip("; ")
             return

@@ -155,7 +155,7 @@ def _see_buffer(array: Any) -> Seen:
     at = 0
     if view.nbytes:
         at = ctypes.addressof((ctypes.c_char * view.nbytes).from_buffer(view)) if not view.readonly else _address(view)
-    return Seen(at, tuple(view.shape), None, formats[view.format], view.itemsize, CPU, view)
+    return Seen(at, tuple(view.shape or ()), None, formats[view.format], view.itemsize, CPU, view)
 
 
 class _Buffer(ctypes.Structure):

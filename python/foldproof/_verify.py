@@ -104,7 +104,7 @@ def _unseen(like: str) -> Any:
     claims = {"writes_output": "a callable returns its results: it is given no output to write", "launch_invariant": _threads.NO_LAUNCH}
     if like == "jax":
         claims["alignment_invariant"] = "JAX takes only aligned arrays: others are copied before it sees them"
-    return (_library.Unseen * len(claims))(*((claim.encode(), reason.encode()) for claim, reason in claims.items()))
+    return (_library.Unseen * len(claims))(*(_library.Unseen(claim.encode(), reason.encode()) for claim, reason in claims.items()))
 
 
 def _run(table: Any, options: Any, guests: List[Guest], each: Callable[[Record], None]) -> None:
@@ -291,7 +291,7 @@ def judge(
         if record["verdict"] in ("refuted", "broken"):
             record["asked"] = dict(record.get("asked", {}), python=found.replay(record))  # the command has no such subject
     if guests[0].outputs and not _is_other and _take is None:
-        said = dict(dtypes=dtypes, device=device, fixtures=listed(fixtures, "fixtures"), set=set, name=name, same_bits_as=same_bits_as, like=like, repeats=repeats)
+        said: Dict[str, Any] = dict(dtypes=dtypes, device=device, fixtures=listed(fixtures, "fixtures"), set=set, name=name, same_bits_as=same_bits_as, like=like, repeats=repeats)
         said.update(around=sizes.rows, strides=strides, finite=finite, nan=nan, seconds=seconds, data=data, axis=axis)
         _outputs.judge_others(judge, fn, guests[0].outputs, guests[-1].outputs if len(guests) > 1 else None, found, said, named)
     return found

@@ -118,7 +118,8 @@ def _check_marks(node: Any, is_reduction: bool) -> None:
 def pytest_generate_tests(metafunc: Any) -> None:
     """Makes the tests of a reduction. Refuses parameters that it cannot be given, before pytest says that our function lacks them, or the
     callable fails without them."""
-    node, subjects = metafunc.definition, getattr(metafunc.function, "foldproof_subjects", None)
+    node = metafunc.definition
+    subjects: Any = getattr(metafunc.function, "foldproof_subjects", None)
     try:
         _check_marks(node, subjects is not None)
         if subjects is None:
@@ -166,7 +167,7 @@ def pytest_runtest_makereport(item: Any, call: Any) -> Any:
     if not records:
         return None
     report = pytest.TestReport.from_item_and_call(item, call)
-    report.foldproof_records = records
+    report.foldproof_records = records  # type: ignore[attr-defined]
     return report
 
 
