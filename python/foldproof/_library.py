@@ -6,6 +6,7 @@ import ctypes
 import functools
 import operator
 import os
+import re
 import sysconfig
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
 from pathlib import Path
@@ -16,6 +17,7 @@ _PLACES = [folder / ".foldproof.mesonpy.libs" for folder in (HERE.parent, Path(s
 COMPILED = next(filter(Path.is_dir, _PLACES), _PLACES[0])
 UNSUPPORTED = 77
 _TABLE = "the table: "  # a callable has none that its user knows
+_OPTION = re.compile(r"(?:(?<=: )|^)--(set|around) ([^\s:]+)")  # of the command, at the beginning of a clause
 
 
 class Call(ctypes.Structure):
@@ -215,9 +217,9 @@ def whole(name: str, value: int, least: int, most: int) -> int:
 
 
 def mistake(said: str) -> ValueError:
-    """The library's message as an exception. The command's option in it is the argument here."""
-    said = said.replace("--set all has it", "set='all' has it")
-    return ValueError(said[len(_TABLE):] if said.startswith(_TABLE) else said)
+    """The library's message as an exception, which names arguments in place of the command's options."""
+    said = said[len(_TABLE):] if said.startswith(_TABLE) else said
+    return ValueError(_OPTION.sub(lambda option: f"{option[1]}={option[2] if option[2].isdigit() else repr(option[2])}", said))
 
 
 def check(code: int) -> None:

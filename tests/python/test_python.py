@@ -241,6 +241,10 @@ class Honest(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, f"'{name}': a name consists of a-z, A-Z, 0-9 and"):
                 verify(row_sum, name=name)
 
+    def test_a_message_on_around_names_the_argument(self):
+        with self.assertRaisesRegex(ValueError, "^around=1000000: the largest batch"):
+            foldproof.judge(row_sum, around=10**6)
+
     def test_numbers_that_ctypes_would_wrap(self):
         for wrong in ({"repeats": 0}, {"repeats": 1_000_001}, {"around": [-1]}, {"around": [2**64 + 1]}):
             with self.assertRaisesRegex(ValueError, f"{[*wrong][0]}=.*: 1 to (1000000|4294967295)$"):
