@@ -55,12 +55,16 @@ def check_ways_to_ask():
 
 def check_problems():
     """Options that take any problem list the table's."""
-    problems = [line.split()[0] for line in run("list", "problems")[0].splitlines()[1:]]
+    problems = re.findall(r"^(\S+) +\S+->", run("list", "problems")[0], re.M)
     listed = ", ".join(problems[:-1]) + " or " + problems[-1]
     assert len(problems) >= 14, problems
     for command in "verify", "record", "list", "oracle":
         said = " ".join(run(command, "--help")[0].split())
-        assert listed in said and "PROBLEMS" not in said, said
+        assert listed in said and not re.search(r"\bPROBLEMS\b", said), said
+    refused = run("study", "--problems", "nothing", code=2)[1]
+    operations = re.search("not one of (.*)", refused)[1]
+    said = " ".join(run("study", "--help")[0].split())
+    assert operations.startswith("sum, prod, max") and f"--problems=LIST {operations} (default: sum)" in said, (refused, said)
 
 
 def check_version():
@@ -111,6 +115,6 @@ def check_examples():
                 assert code == 0 or (code in (2, 77, 99) and example in ELSEWHERE), said
 
 
-for check in (check_ways_to_ask, check_version, check_subjects, check_examples):
+for check in (check_ways_to_ask, check_problems, check_version, check_subjects, check_examples):
     check()
 print("ok")
