@@ -26,8 +26,6 @@ Test(command_input, unknown_words_are_refused) {
       {"$F frobnicate", "frobnicate", 1},
       {"$F verify --frobnicate", "frobnicate", 3},
       {"$F verify stray", "no subject matches 'stray'", 1},
-      {"$F verify -s host/sequential --engine host --claims bounded -f 'normal/f32/max/1x33/*'",
-       "max and min never round, so correctly_rounded is judged there instead of bounded", 9},
       {"$F list nonsense", "nonsense", 1},
       {"$F list claims --fixtures 'normal/*'",
        "--fixtures chooses no claims: these are chosen by --claims, --subjects, --engine, --guest, --exec\n", 1},

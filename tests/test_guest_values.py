@@ -70,9 +70,18 @@ def check_narrow(folder):
         assert re.search(rf"^order +{order}$", done.stdout, re.M), done
 
 
+def check_extremes(folder):
+    """bounded brings in correctly_rounded for maxima, which have no bound."""
+    guest = build(folder, "extremes", GUESTS / "extremes.c")
+    code, out, err = verify("--guest", str(guest), "--claims", "bounded", "--fixtures", "normal/f32/max/*,normal/f32/scan_max/*")
+    for subject in ("first", "copy"):
+        assert code == 1 and f"REFUTED: extremes/{subject} on host violates correctly_rounded" in out, (code, out, err)
+
+
 with tempfile.TemporaryDirectory(prefix="foldproof-values-") as room:
     os.environ.update(TMPDIR=room)
     check_tiles(pathlib.Path(room))
+    check_extremes(pathlib.Path(room))
     check_specials(pathlib.Path(room))
     check_narrow(pathlib.Path(room))
     check_subtle(pathlib.Path(room))

@@ -13,7 +13,6 @@ enum { MOST = 5 };
 struct cases_of {
   unsigned dtypes, problems;
   size_t taken;
-  bool rounds; /* one that it takes is neither of max nor of min */
 };
 
 static struct cases_of look_at(const struct fold_cases *cases, const struct fold_subject *subject) {
@@ -23,7 +22,6 @@ static struct cases_of look_at(const struct fold_cases *cases, const struct fold
     of.problems |= 1u << cases->at[i].problem->id;
     if (!fold_takes_case(subject, &cases->at[i])) continue;
     of.taken++;
-    of.rounds |= cases->at[i].problem->op != FOLD_MAX && cases->at[i].problem->op != FOLD_MIN;
   }
   return of;
 }
@@ -49,8 +47,7 @@ static void put_untaken(const struct fold_subject *subject, const struct fold_ca
   fprintf(stderr, ", such as %s\n", cases->n ? cases->at[0].name : "none");
 }
 
-static void put_unclaimed(const struct fold_subject *subject, const struct fold_selection *selection,
-                          const struct cases_of *of) {
+static void put_unclaimed(const struct fold_subject *subject, const struct fold_selection *selection) {
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
   uint64_t asked = 0;
@@ -63,9 +60,7 @@ static void put_unclaimed(const struct fold_subject *subject, const struct fold_
     return;
   }
   if (subject->claims & asked) {
-    const bool exact = asked & FOLD_CLAIM(FOLD_BOUNDED) && !of->rounds; /* see fold_claims_of */
-    fprintf(stderr, "the selected claims are not judged on the selected cases%s\n",
-            exact ? ": max and min never round, so correctly_rounded is judged there instead of bounded" : "");
+    fputs("the selected claims are not judged on the selected cases\n", stderr);
     return;
   }
   fputs("does not claim ", stderr);
@@ -100,7 +95,7 @@ void fold_verify_none(const struct fold_registry *registry, const struct fold_se
     if (of.taken == 0)
       put_untaken(subject, &cases, of);
     else
-      put_unclaimed(subject, selection, &of);
+      put_unclaimed(subject, selection);
     said++;
   }
   if (all > said) fprintf(stderr, "  and %zu more subjects\n", all - said);

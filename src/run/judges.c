@@ -60,7 +60,7 @@ static bool informs(const struct fold_round *round, const struct fold_judgement 
  * A tree is judged only where a fixture names the claim, since its judge uses nothing of the case but its length. */
 bool fold_judges(const struct fold_round *round, const struct fold_judgement *j) {
   if (j->claim->id == FOLD_TREE && j->c->claims == NULL) return false;
-  return fold_selects_claim(round->selection, j->claim) && is_for(j->c, j->claim) &&
+  return fold_selects_claim_of(round->selection, j->claim, j->c->problem->op) && is_for(j->c, j->claim) &&
          (j->promised || round->selection->probe || informs(round, j));
 }
 

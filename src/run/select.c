@@ -19,6 +19,12 @@ bool fold_selects_claim(const struct fold_selection *selection, const struct fol
   return fold_glob_match(selection->claims, claim->name);
 }
 
+bool fold_selects_claim_of(const struct fold_selection *selection, const struct fold_claim *claim, enum fold_op op) {
+  const struct fold_subject bounded = {.claims = FOLD_CLAIM(FOLD_BOUNDED)};
+  const bool instead = fold_claims_of(&bounded, op) & FOLD_CLAIM(claim->id);
+  return fold_selects_claim(selection, claim) || (instead && fold_glob_match(selection->claims, "bounded"));
+}
+
 bool fold_judgement_is_asked(const struct fold_selection *selection, const struct fold_judgement *j) {
   if (selection->claims || j->subject->guest == NULL) return true; /* others are not judged */
   struct fold_subject asking = {.claims = j->subject->asked};
