@@ -1,20 +1,14 @@
 /* command/hunt.c: foldproof hunt: looks for random inputs that refute a claim, and makes them small. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <unistd.h>
 
 #include "base/text.h"
 #include "base/wrap.h"
-#include "command/command.h"
+#include "command/find.h"
 #include "command/hunt_worst.h"
-#include "hunt/again.h"
 #include "hunt/known.h"
-#include "records/refutation.h"
-#include "records/replay.h"
 
 enum { TIME = 't', CASES = 'n', SEED = 0x400, JOBS, FIRST, LEDGER, FOUND, WORST };
 static const double USUAL_SECONDS = 60, SHRINK_SECONDS = 10;
@@ -50,29 +44,6 @@ static const struct argp_option options[] = {
     {0},
 };
 
-/* "90", "90s", "5m" or "2h". */
-static double parse_time(struct argp_state *state, const char *text) {
-  static const char units[] = "smh";
-  static const double seconds[] = {1, 60, 3600};
-  char number[24];
-  const size_t n = strlen(text);
-  const char *unit = n ? strchr(units, text[n - 1]) : NULL;
-  snprintf(number, sizeof number, "%.*s", (int)(unit ? n - 1 : n), text);
-  if (n >= sizeof number || !*number)
-    argp_failure(state, 2, 0, "--time %s: a number of seconds, or as 60s, 5m, 2h", text);
-  return (double)fold_option_number(state, "--time", number, 1, 1000000) * (unit ? seconds[unit - units] : 1);
-}
-
-static uint64_t parse_seed(struct argp_state *state, const char *text) {
-  char *end;
-  const bool hex = strncmp(text, "0x", 2) == 0;
-  errno = 0;
-  const uint64_t seed = strtoull(text, &end, hex ? 16 : 10);
-  if (*text < '0' || *text > '9' || *end || errno)
-    argp_failure(state, 2, 0, "--seed %s: a number of up to 64 bits", text);
-  return seed;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct hunt *h = state->input;
   switch (key) {
@@ -80,9 +51,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_ARG:
       fold_option_add_subject(state, &h->options.selection.subjects, &h->options.subjects, arg);
       return 0;
-    case TIME: h->hunt.seconds = parse_time(state, arg); return 0;
+    case TIME: h->hunt.seconds = fold_option_time(state, arg); return 0;
     case CASES: h->hunt.cases = fold_option_number(state, "--cases", arg, 1, UINT64_MAX / 2); return 0;
-    case SEED: h->hunt.seed = parse_seed(state, arg); return 0;
+    case SEED: h->hunt.seed = fold_option_seed(state, arg); return 0;
     case JOBS: h->hunt.processes = (unsigned)fold_option_number(state, "--jobs", arg, 1, FOLD_HUNT_LANES); return 0;
     case WORST: h->worst = true; return 0;
     case FIRST: h->hunt.first = true; return 0;
@@ -117,62 +88,13 @@ static const struct argp argp = {
         "was judged, 99 "
         "something is broken, or the hunt was interrupted."};
 
-/* ---- one find ---- */
-
-/* A sink's context: the refutation as text. */
-struct evidence {
-  const struct hunt *h;
-  const struct fold_find *find;
-  struct fold_refutation text;
-};
-
-/* Of several cases the file is named, which runs them all. */
-static fold_status keep_text(void *context, const struct fold_judgement *judged) {
-  struct evidence *e = context;
-  struct fold_judgement j = *judged;
-  struct fold_case file = *j.c;
-  struct fold_asked asked;
-  file.name = file.file;
-  if (e->find->cases > 1) j.c = &file;
-  fold_asked_for(&asked, &j, &e->h->options.selection, false);
-  j.asked = &asked;
-  return fold_refutation_keep(&e->text, &j, e->h->program, e->h->hunt.folder);
-}
-
-static void print_smallness(const struct fold_find *find) {
-  char terms[60] = "all terms are 0 or 1";
-  if (find->other_terms == 1) snprintf(terms, sizeof terms, "1 term is neither 0 nor 1");
-  if (find->other_terms > 1) snprintf(terms, sizeof terms, "%zu terms are neither 0 nor 1", find->other_terms);
-  fold_put_wrapped(stdout, 2, 4, "made small from %s in %zu runs: %s", find->from, find->tries, terms);
-}
-
-static void print_find(const struct fold_find *find, const struct fold_refutation *text) {
-  fputs(text->head, stdout);
-  fputs(text->rest, stdout);
-  if (find->threshold[0]) fold_put_wrapped(stdout, 2, 4, "%s", find->threshold);
-  if (find->seen < find->looked)
-    fold_put_wrapped(stdout, 2, 4, "seen in %u of %u new processes", find->seen, find->looked);
-  if (find->cases > 1)
-    fold_put_wrapped(stdout, 2, 4, "alone it holds: %zu case%s must run before it in the same process", find->cases - 1,
-                     find->cases == 2 ? "" : "s");
-  print_smallness(find);
-  fold_put_wrapped(stdout, 2, 4, "fixture: %s", find->path);
-  fputs(text->replay, stdout);
-  fflush(stdout);
-}
-
 static fold_status found(void *context, const struct fold_find *find) {
   struct hunt *h = context;
-  struct evidence e = {.h = h, .find = find};
-  const struct fold_again_sink sink = {keep_text, &e};
   h->found++;
   h->progress.refuted = h->found;
   fold_progress_clear(&h->progress);
-  fold_status status = fold_ledger_add(&h->ledger, h->hunt.registry, find, h->hunt.seed);
-  if (status.code == FOLD_OK) status = fold_hunt_tell(&h->hunt, find, &sink);
-  if (status.code == FOLD_OK && e.text.head) print_find(find, &e.text);
-  fold_refutation_free(&e.text);
-  return status;
+  FOLD_TRY(fold_ledger_add(&h->ledger, h->hunt.registry, find, h->hunt.seed));
+  return fold_find_print(&h->hunt, find, h->program);
 }
 
 static void show(void *context, const struct fold_hunted *hunted, double seconds) {
@@ -249,20 +171,15 @@ static int conclude(const struct hunt *h, const struct fold_hunted *n, bool inte
   return held + n->expected > 0 ? 0 : 77;
 }
 
-static unsigned default_processes(void) {
-  const long n = sysconf(_SC_NPROCESSORS_ONLN);
-  return n < 1 ? 1 : n > FOLD_HUNT_LANES ? FOLD_HUNT_LANES : (unsigned)n;
-}
-
 int fold_command_hunt(int argc, char **argv, const struct fold_registry *registry) {
   struct hunt h = {.program = program_invocation_name};
   struct fold_hunted hunted = {.closest = (double)NAN};
   fold_selection_defaults(&h.options);
   h.hunt = (struct fold_hunt){.selection = &h.options.selection,
+                              .seed = fold_find_new_seed(),
                               .folder = "foldproof-found",
-                              .processes = default_processes(),
+                              .processes = fold_find_processes(),
                               .shrink_seconds = SHRINK_SECONDS};
-  if (getrandom(&h.hunt.seed, sizeof h.hunt.seed, 0) < 0) h.hunt.seed = (uint64_t)(fold_now() * 1e9);
   fold_parse(&argp, argc, argv, &h);
   h.hunt.stop = fold_watch_interrupt();
   fold_progress_open(&h.progress);

@@ -157,20 +157,6 @@ static void show_progress(void *context, size_t done, size_t cases, const char *
   fold_progress_show(&((struct verify *)context)->progress, done, cases, case_name);
 }
 
-/* The claim as a mask, if anything selected is judged by it in new processes: launch_invariant only of guests. */
-static uint64_t wants_fresh(const struct fold_selection *selection, const struct fold_registry *registry,
-                            enum fold_claim_id claim) {
-  size_t n;
-  if (!fold_selects_claim(selection, &fold_claims(&n)[claim])) return 0;
-  for (size_t i = 0; i < registry->n; i++) {
-    const struct fold_subject *s = &registry->subjects[i];
-    if (fold_selects_subject(selection, s) && (claim == FOLD_FRESH_PROCESS || s->guest) &&
-        (selection->probe || s->claims & FOLD_CLAIM(claim)))
-      return FOLD_CLAIM(claim);
-  }
-  return 0;
-}
-
 /* GPUs that are required must be there, even if the user selects no engine. */
 static fold_status check_required(void) {
   if (!getenv("FOLDPROOF_REQUIRE_GPUS")) return fold_ok();
@@ -211,8 +197,7 @@ static fold_status judge_all(struct verify *v, const struct fold_registry *regis
   const struct fold_job job = {.registry = registry,
                                .selection = &v->options.selection,
                                .judge = true,
-                               .fresh_for = wants_fresh(&v->options.selection, registry, FOLD_FRESH_PROCESS) |
-                                            wants_fresh(&v->options.selection, registry, FOLD_LAUNCH_INVARIANT),
+                               .fresh_for = fold_fresh_wanted(&v->options.selection, registry),
                                .in_process = v->in_process,
                                .ready = check_engine,
                                .begin = v->jsonl ? begin : NULL,

@@ -129,6 +129,8 @@ bool fold_selects_subject(const struct fold_selection *selection, const struct f
 bool fold_selects_claim(const struct fold_selection *selection, const struct fold_claim *claim);
 /* The same on cases of an operation: of max and min, bounded also selects what they have instead (fold_claims_of). */
 bool fold_selects_claim_of(const struct fold_selection *selection, const struct fold_claim *claim, enum fold_op op);
+/* Those claims by which anything selected is judged in new processes (struct fold_job): a mask. */
+uint64_t fold_fresh_wanted(const struct fold_selection *selection, const struct fold_registry *registry);
 /* Whether its claim was requested, by the user or by the table of a guest, which is judged by the tidy claims whatever was
  * requested. What max and min have instead of bounded (fold_claims_of) counts as bounded. */
 bool fold_judgement_is_asked(const struct fold_selection *selection, const struct fold_judgement *judgement);

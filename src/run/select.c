@@ -191,3 +191,21 @@ fold_status fold_select_cases(const struct fold_selection *selection, unsigned r
   if (selection->backwards) fold_list_reverse(cases->at, cases->n, sizeof *cases->at);
   return check_around(selection, cases);
 }
+
+/* The claim as a mask, if anything selected is judged by it in new processes: launch_invariant only of guests. */
+static uint64_t wants(const struct fold_selection *selection, const struct fold_registry *registry,
+                      enum fold_claim_id claim) {
+  size_t n;
+  if (!fold_selects_claim(selection, &fold_claims(&n)[claim])) return 0;
+  for (size_t i = 0; i < registry->n; i++) {
+    const struct fold_subject *s = &registry->subjects[i];
+    if (fold_selects_subject(selection, s) && (claim == FOLD_FRESH_PROCESS || s->guest) &&
+        (selection->probe || s->claims & FOLD_CLAIM(claim)))
+      return FOLD_CLAIM(claim);
+  }
+  return 0;
+}
+
+uint64_t fold_fresh_wanted(const struct fold_selection *selection, const struct fold_registry *registry) {
+  return wants(selection, registry, FOLD_FRESH_PROCESS) | wants(selection, registry, FOLD_LAUNCH_INVARIANT);
+}
