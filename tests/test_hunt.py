@@ -18,8 +18,9 @@ FOLDPROOF = str(pathlib.Path(guest_shell.FOLDPROOF).resolve())
 # A sum of rows whose faults the environment does not choose: each subject has its own.
 SOURCE = r"""
 #include <stdlib.h>
+#include <unistd.h>
 #include "foldproof_guest.h"
-enum { HONEST, TAIL, ENDS, KEPT };
+enum { HONEST, TAIL, ENDS, KEPT, SLOW };
 static int run(const struct foldproof_guest_call *call, void *context) {
   static float longest[4096];
   static uint64_t kept;
@@ -32,16 +33,18 @@ static int run(const struct foldproof_guest_call *call, void *context) {
     if (fault == TAIL && n > 300 && n % 24 == 23) end--;
     if (fault == ENDS && n > 100 && n < 130) abort();
     for (uint64_t i = 0; i < end; i++) sum += x[i];
+    if (fault == SLOW && r == 0) usleep(50000), sum += 1;
     if (fault == KEPT && n >= 70 && n < 90 && kept > 1000) sum += 1 + longest[0];
     if (n < 4096 && n > kept) kept = n;
     ((float *)call->out)[r] = sum;
   }
   return 0;
 }
-static int faults[] = {HONEST, TAIL, ENDS, KEPT};
+static int faults[] = {HONEST, TAIL, ENDS, KEPT, SLOW};
 #define SUBJECT(name, k) {name, .order = "host/sequential", .run = run, .context = &faults[k]}
 static const struct foldproof_guest_subject subjects[] = {
-    SUBJECT("mine/honest", HONEST), SUBJECT("mine/tail", WRONG), SUBJECT("mine/ends", DIES), SUBJECT("mine/kept", KEPT)};
+    SUBJECT("mine/honest", HONEST), SUBJECT("mine/tail", WRONG), SUBJECT("mine/ends", DIES), SUBJECT("mine/kept", KEPT),
+    SUBJECT("mine/slow", SLOW)};
 static const struct foldproof_guest_table table = {1, sizeof *subjects, sizeof subjects / sizeof *subjects, subjects};
 const struct foldproof_guest_table *foldproof_guest(void) { return &table; }
 """
@@ -94,6 +97,12 @@ def check_honest(folder):
     code, out, err = hunt(folder, "--guest", "./mine.so", "mine/honest", "--cases", 600, "--seed", 3)
     assert code == 0 and "\n0 found: " in out and " 0 refuted, 0 broken" in out and not err, (out, err)
     assert not (folder / "foldproof-found").exists()
+
+
+def check_first(folder):
+    """What the round at hand has found counts, though the time is over before its end."""
+    code, out, err = hunt(folder, "--guest", "./mine.so", "mine/slow", "--claims", "bounded", "--first", "--time", "1s", "--seed", 5, "--found", "slow")
+    assert code == 1 and "\n1 found: " in out, (out, err)
 
 
 def check_state(folder):
@@ -176,7 +185,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         build(folder, "mine")
-        for check in (check_find, check_honest, check_state, check_ledger, check_worst, check_interrupted, check_refused):
+        for check in (check_find, check_honest, check_first, check_state, check_ledger, check_worst, check_interrupted, check_refused):
             begun = time.monotonic()
             check(folder)
             print(check.__name__, round(time.monotonic() - begun, 1), "s", flush=True)

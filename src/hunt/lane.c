@@ -105,7 +105,7 @@ static fold_status keep_find(const struct process *p, const struct fold_cases *c
 /* Whether it is to be made small by this process: neither expected nor found already, nor after the first one if that ends the hunt. */
 static bool is_new(const struct process *p, const struct fold_against *a) {
   if (is_expected(p->hunt, a)) return false;
-  if (p->hunt->first && p->shared->over) return false;
+  if (p->hunt->first && atomic_exchange(&p->shared->first_is_taken, true)) return false;
   if (p->hunt->first) p->shared->over = 1;
   return claim_find(p, a);
 }

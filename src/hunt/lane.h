@@ -8,9 +8,10 @@
 
 /* Memory that all processes of a hunt share. */
 struct fold_hunt_shared {
-  volatile int over;          /* no further round is begun; what is found is made small */
-  volatile int interrupted;   /* what is found is kept as it is */
-  _Atomic uint64_t refuted[]; /* of each subject: the claims that are found already, a mask */
+  volatile int over;           /* no further round is begun; what is found is made small */
+  volatile int interrupted;    /* what is found is kept as it is */
+  _Atomic bool first_is_taken; /* where the first find ends the hunt: a process has it */
+  _Atomic uint64_t refuted[];  /* of each subject: the claims that are found already, a mask */
 };
 
 /* A message: written whole, since it is shorter than PIPE_BUF. */
