@@ -89,13 +89,13 @@ static void print_off(const struct fold_summary *summary, bool verbose, FILE *ou
 }
 
 static void keep_unclaimed(struct fold_unclaimed *of, const struct fold_judgement *j) {
-  of->claim = j->claim;
-  if (j->finding.verdict == FOLD_REFUTED && of->refuted++ == 0) snprintf(of->first, sizeof of->first, "%s", j->c->name);
+  of->tried |= FOLD_CLAIM(j->claim->id);
+  if (j->finding.verdict != FOLD_REFUTED) return;
+  if (of->claim == NULL) of->claim = j->claim;
+  if (of->claim == j->claim && of->refuted++ == 0) snprintf(of->first, sizeof of->first, "%s", j->c->name);
 }
 
-uint64_t fold_summary_unclaimed(const struct fold_summary *summary, size_t i) {
-  return summary->unclaimed[i].claim ? FOLD_CLAIM(summary->unclaimed[i].claim->id) : 0;
-}
+uint64_t fold_summary_unclaimed(const struct fold_summary *summary, size_t i) { return summary->unclaimed[i].tried; }
 
 /* What holds is no news. */
 static void print_unclaimed(const struct fold_summary *summary, FILE *out) {

@@ -33,12 +33,13 @@ struct fold_summary {
     size_t judged, all; /* of the first, and its case: */
     char name[160];
   } sampled;
-  /* Of a claim that a guest does not make, which is judged without being asked for (run/judges.c): neither counted nor a
+  /* Of claims that a guest does not make, which are judged without being asked for (run/judges.c): neither counted nor a
    * failure. */
   struct fold_unclaimed {
-    const struct fold_claim *claim; /* NULL: none was judged */
+    uint64_t tried;                 /* a mask */
+    const struct fold_claim *claim; /* the first of them that is refuted; NULL: none is */
     size_t refuted;
-    char first[160];                        /* the first case in which it is refuted */
+    char first[160];                        /* the first case in which it is */
   } * unclaimed;                            /* for each subject */
   double *seconds;                          /* for each subject */
   double before;                            /* the time of the last judgement */

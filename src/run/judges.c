@@ -45,14 +45,16 @@ static bool rounds(const struct fold_case *c) {
 }
 
 /* Whether the address, the commonest cause of "changes from run to run", is tried on a guest that does not promise that it
- * does not matter, so that its user learns of it: on a few cases of each kind, where no claims were named. On a device it is not:
+ * does not matter, so that its user learns of it: on a few cases of each kind, where no claims were named. So are strides on one that
+ * takes them. On a device it is not:
  * there a kernel for aligned arrays alone, which promises nothing else, would end its process. */
 static bool informs(const struct fold_round *round, const struct fold_judgement *j) {
   const struct fold_subject *s = j->subject;
   const uint64_t named = s->named & ~(FOLD_CLAIM(FOLD_ACCURATE_AS) | FOLD_CLAIM(FOLD_ULPS));
-  return j->claim->id == FOLD_ALIGNMENT_INVARIANT && round->judge && s->guest && !s->unknown && !named &&
-         round->selection->claims == NULL && fold_engine_is_here(s->engine) && rounds(j->c) &&
-         !fold_claim_unjudged(s, j->claim->id) && !(round->uninformed && round->uninformed[j->subject_index]) &&
+  const bool tried = j->claim->id == FOLD_ALIGNMENT_INVARIANT || (j->claim->id == FOLD_STRIDE_INVARIANT && s->strides);
+  return tried && round->judge && s->guest && !s->unknown && !named && round->selection->claims == NULL &&
+         fold_engine_is_here(s->engine) && rounds(j->c) && !fold_claim_unjudged(s, j->claim->id) &&
+         !(round->uninformed && round->uninformed[j->subject_index]) &&
          fold_stands_for_alike(round->cases, (size_t)(j->c - round->cases->at), j->claim->name);
 }
 
