@@ -22,6 +22,7 @@ struct subcommand {
 static const struct subcommand subcommands[] = {
     {"verify", "judge subjects on fixtures and print verdicts", fold_command_verify},
     {"hunt", "look for random inputs that refute a claim, and make them small", fold_command_hunt},
+    {"gate", "pass or fail for one reduction that nobody trusts, in seconds", fold_command_gate},
     {"list", "list subjects, claims, problems, generators, orders, fixtures", fold_command_list},
     {"oracle", "print the exact result of an array in a .npy file", fold_command_oracle},
     {"gen", "write a generated array to a .npy file", fold_command_gen},
@@ -42,7 +43,7 @@ static const struct subcommand subcommands[] = {
  * reads its policy when it is loaded, so the program starts itself again. It does not do so for --in-process, where a profiler
  * or a debugger looks at this process, nor for `bench`, which times regions as users have them. */
 static void wait_asleep(char **argv) {
-  static const char *const commands[] = {"verify", "hunt", "record", "study", "recheck"};
+  static const char *const commands[] = {"verify", "hunt", "gate", "record", "study", "recheck"};
   bool runs = false;
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) runs |= strcmp(argv[1], commands[i]) == 0;
   for (size_t i = 2; argv[i]; i++) runs &= strcmp(argv[i], "--in-process") != 0;

@@ -12,7 +12,7 @@
 /* A subcommand: argv[0] is "foldproof NAME". Returns the exit code. */
 typedef int fold_command(int argc, char **argv, const struct fold_registry *registry);
 fold_command fold_command_list, fold_command_verify, fold_command_record, fold_command_oracle, fold_command_gen;
-fold_command fold_command_hunt;
+fold_command fold_command_hunt, fold_command_gate;
 fold_command fold_command_env, fold_command_order, fold_command_bench;
 fold_command fold_command_study;
 fold_command fold_command_report, fold_command_compare, fold_command_recheck;
@@ -38,6 +38,7 @@ struct fold_selection_options {
   struct fold_registry registry;   /* the subjects of guests and the compiled ones; set by fold_selection_open */
   bool loaded;                     /* `registry` holds guests */
   char *claims;                    /* the claims that are asked for, as the user names them */
+  const char *also;                /* claims that guests make besides their own, unless the user names some; or NULL */
   double ulps;                     /* of --ulps */
   char *sweep;                     /* the sizes of --sweep and --around */
   char *subjects;                  /* those that are named without an option */

@@ -387,7 +387,7 @@ fold_status fold_selection_open(struct fold_selection_options *o, const struct f
   if (s->twin && s->claims && !fold_glob_match(s->claims, "same_bits_as"))
     return fold_error(FOLD_BAD_INPUT, "--same-bits-as needs --claims same_bits_as, too");
   if (s->n_guests > 0) {
-    const struct fold_wants wants = {claims, s->twin, s->accurate_as, o->ulps};
+    const struct fold_wants wants = {claims, claims ? NULL : o->also, s->twin, s->accurate_as, o->ulps};
     FOLD_TRY(fold_guests_load(s->guests, s->n_guests, &wants, own, &o->registry));
     o->loaded = true;
     if (s->backwards)

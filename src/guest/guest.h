@@ -59,6 +59,7 @@ struct fold_guest_row {
 /* What a user says of all guests. NULL, or 0: nothing. */
 struct fold_wants {
   const char *claims;      /* names and presets, promised in addition to the tables, as far as they can be promised */
+  const char *also;        /* the same, but not named: what is not for a subject is not skipped with a reason */
   const char *twin;        /* "NAME" or "ENGINE:NAME": every other guest's subject promises its bits */
   const char *accurate_as; /* the order of claim accurate_as, which every guest promises */
   double most_ulps;        /* the same of claim ulps */

@@ -244,6 +244,13 @@ static fold_status add_claims(const char *list, bool own, struct fold_subject *s
   return fold_ok();
 }
 
+static fold_status add_unnamed(const char *list, struct fold_subject *s) {
+  uint64_t named, preset;
+  FOLD_TRY(fold_claims_parse(list, &named, &preset));
+  s->claims |= (named | preset) & ~unmeant(s) & ~fold_guest_unseen(s);
+  return fold_ok();
+}
+
 /* What the table, or the user of all guests, says of the size of errors is a claim: it is said for nothing else. */
 static fold_status add_limits(const struct reading *r, const struct fold_wants *wants, struct fold_subject *s) {
   const struct fold_order *order;
@@ -304,6 +311,7 @@ static fold_status read_row(const struct reading *r, const struct fold_wants *wa
   if (is_usual && fold_replay_check(s).code == FOLD_OK) declared |= FOLD_CLAIM(FOLD_REPLAYS) & ~fold_guest_unseen(s);
   s->claims |= declared;
   s->asked |= declared;
+  if (wants && wants->also) FOLD_TRY(add_unnamed(wants->also, s));
   return wants && wants->claims ? add_claims(wants->claims, false, s) : fold_ok();
 }
 

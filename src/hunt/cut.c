@@ -182,6 +182,7 @@ fold_status fold_cut_simpler(const struct fold_case *from, enum fold_simpler how
 
 size_t fold_cut_other_terms(const struct fold_case *c) {
   size_t n = 0;
-  for (size_t i = 0; c->literal && i < fold_case_factors(c); i++) n += complexity(fold_bits_to_double(c->dtype, c->literal[i])) > 1;
+  for (size_t i = 0; c->literal && i < fold_case_factors(c); i++)
+    n += complexity(fold_bits_to_double(c->dtype, c->literal[i])) > 1;
   return n;
 }

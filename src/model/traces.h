@@ -30,6 +30,7 @@ struct fold_traces {
   unsigned rank;     /* which rank; also for out_of_bounds, unwritten and the others, if it was not rank 0 */
   size_t differ_at;  /* the first result that differs, and its bits on the two ranks */
   uint64_t bits, other_bits;
+  double seconds; /* how long the call took; on a device until its work had ended. 0: over ranks, and of a record */
 };
 
 /* Notes that the input's hash has changed, where no place is known. */

@@ -267,10 +267,13 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   char left[80] = ""; /* unseen: 81 */
   if (rig->ops->keep) rig->ops->keep();
   if (call->poison) fold_stack_poison(*call->poison);
+  const double began = fold_now();
   fold_status status = (request->other_thread ? run_by_other_thread : subject->run)(subject, call);
+  traces->seconds = fold_now() - began;
   if (host) memcpy(snapshot->got, rig->out.at + out->at, out->end - out->at);
   if (rig->ops->restore) rig->ops->restore(left); /* before the engine is used again */
   fold_status ended = status.code == FOLD_OK ? end_run(rig, call, out, scratch, snapshot) : rig->ops->finish();
+  if (!host) traces->seconds = fold_now() - began;
   fold_watch_end();
   fold_run_threads = 0;
   fold_run_of_guest = false;
