@@ -15,23 +15,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _arrays, _exact, _golden, _hunt, _inputs, _library, _result, _reveal, _verify
+from . import _arrays, _exact, _gate, _golden, _hunt, _inputs, _library, _result, _reveal, _verify
 from ._arrays import Unavailable
 from ._exact import exact, measure, replay
 from ._golden import Differs, Stale, golden
+from ._gate import Gate, gate
 from ._hunt import Find, Hunt, KnownHolds, hunt
 from ._library import Measure, library as _lib
 from ._result import Broken, Failure, NothingJudged, Refuted, Result
 from ._reveal import Tree, reveal
 from ._verify import judge, verify
 
-__all__ = ["Broken", "Differs", "Failure", "Find", "Hunt", "KnownHolds", "Measure", "NothingJudged", "Refuted", "Result", "Stale", "Tree", "Unavailable", "exact", "golden", "hunt", "judge",
+__all__ = ["Broken", "Differs", "Failure", "Find", "Gate", "Hunt", "KnownHolds", "Measure", "NothingJudged", "Refuted", "Result", "Stale", "Tree", "Unavailable", "exact", "gate", "golden", "hunt", "judge",
            "measure", "reduction", "reductions", "replay", "reveal", "verify"]
 
 
 for _public in (exact, measure, replay, Broken, Differs, Failure, Find, Hunt, KnownHolds, NothingJudged, Refuted, Result, Stale, Unavailable):  # users import them from this package
     _public.__module__ = __name__
-for _module in (_arrays, _exact, _golden, _hunt, _inputs, _library, _result, _reveal, _verify):  # so that pytest shows a failure at the caller's line
+for _module in (_arrays, _exact, _gate, _golden, _hunt, _inputs, _library, _result, _reveal, _verify):  # so that pytest shows a failure at the caller's line
     setattr(_module, "__tracebackhide__", True)
 
 
