@@ -44,6 +44,14 @@ static const struct argp_option options[] = {
     {0},
 };
 
+/* Refuses options of verify that choose or limit cases, since a hunt draws them. */
+static void check_drawn(const struct hunt *h, struct argp_state *state) {
+  static const char *const names[] = {"npy", "problem", "fixtures", "set", "sweep", "seconds", "fixture-folder"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (fold_option_given(&h->options, names[i]))
+      argp_failure(state, 2, 0, "--%s has no effect: a hunt draws its cases", names[i]);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct hunt *h = state->input;
   switch (key) {
@@ -60,6 +68,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case LEDGER: h->ledger_path = arg; return 0;
     case FOUND: h->hunt.folder = arg; return 0;
     case ARGP_KEY_END:
+      check_drawn(h, state);
       if (h->hunt.cases == 0 && h->hunt.seconds == 0) h->hunt.seconds = USUAL_SECONDS;
       return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -84,7 +93,8 @@ static const struct argp argp = {
         "order of the "
         "cases follow from the seed alone.\n"
         "\n"
-        "Exit codes: 0 nothing was found, 1 a claim was refuted, or a known failure held, 2 wrong usage, 77 nothing "
+        "Exit codes: 0 nothing was found, 1 a claim was refuted, a run failed, or a known failure held, 2 wrong usage, "
+        "77 nothing "
         "was judged, 99 "
         "something is broken, or the hunt was interrupted."};
 

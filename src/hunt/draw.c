@@ -61,7 +61,10 @@ static size_t draw_size(struct fold_random *r, size_t most) {
 
 static size_t at_least_one(size_t n) { return n ? n : 1; }
 
-enum { MOST_ROWS = 4096, MOST_SIDE = 300, MOST_BATCHES = 5 };
+enum { MOST_ROWS = 4096, MOST_SIDE = 300, MOST_BATCHES = 5, LONG_SIDE = 70000, MANY_BATCHES = 300 };
+
+/* In some rounds the lengths do not repeat: they go through 1 to WALK in a mixed sequence. */
+enum { WALK = 8192, STEP = 5167 };
 
 static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
 
@@ -79,17 +82,20 @@ static struct fold_shape draw_rows(struct fold_random *r, size_t terms) {
   return s;
 }
 
-/* Products: skinny and deep ones as often as square ones, since each side is drawn by itself. */
+/* Products: skinny and deep ones as often as square ones, since each side is drawn by itself. One in 64 has a side, or a number of
+ * batches, past the usual limits of a grid. */
 static struct fold_shape draw_sides(struct fold_random *r, size_t terms) {
   struct fold_shape s = {.at = {1, 1, 1, 1}};
-  if (fold_random_once_in(r, 4)) s.b = 1 + fold_random_below(r, MOST_BATCHES);
+  const bool wide = fold_random_once_in(r, 64);
+  const size_t most = wide ? LONG_SIDE : MOST_SIDE;
+  if (fold_random_once_in(r, 4)) s.b = 1 + fold_random_below(r, wide ? MANY_BATCHES : MOST_BATCHES);
   terms = at_least_one(terms / s.b);
   const bool deep = fold_random_once_in(r, 2);
   if (deep) s.k = draw_size(r, terms / 2);
   const size_t left = deep ? at_least_one(terms / at_least_one(s.k)) : terms;
-  s.m = draw_size(r, lesser(left, MOST_SIDE));
+  s.m = draw_size(r, lesser(left, most));
   const size_t rest = at_least_one(left / at_least_one(s.m));
-  s.n = draw_size(r, lesser(rest, MOST_SIDE));
+  s.n = draw_size(r, lesser(rest, most));
   if (!deep) s.k = draw_size(r, at_least_one(rest / at_least_one(s.n)));
   return s;
 }
@@ -147,7 +153,7 @@ static char *draw_claims(struct fold_random *r, const struct fold_selection *sel
   for (size_t i = 0; i < OF_RUNS; i++)
     if (promised >> of_runs[i] & 1 && fold_selects_claim(selection, &claims[of_runs[i]]))
       own[n++] = claims[of_runs[i]].name;
-  const char *also = n > 0 && fold_random_once_in(r, 4) ? own[fold_random_below(r, n)] : "";
+  const char *also = n > 0 && fold_random_once_in(r, 3) ? own[fold_random_below(r, n)] : "";
   if (alike) also = claims[FOLD_RUN_TO_RUN].name;
   if (asprintf(&text, "%s%s%s", RESULTS, *also ? "," : "", also) < 0) return NULL;
   return text;
@@ -186,8 +192,30 @@ static struct fold_shape draw_shape(struct fold_random *r, const struct fold_tel
   return sides ? draw_sides(r, terms) : draw_rows(r, terms);
 }
 
+/* What the cases of a round have in common. */
+struct kind {
+  bool alike;      /* all but their data */
+  bool walks;      /* their lengths do not repeat, their data are exact, and they are judged by their results alone */
+  uint64_t walked; /* the cases of such rounds before */
+};
+
+static struct kind kind_of(uint64_t round, size_t n) {
+  const uint64_t turn = (round - round / 8) % 8;
+  return (struct kind){turn == 0, turn == 3 || turn == 7, (round / 8 * 2 + (turn == 7)) * n};
+}
+
+static void walk(struct fold_random *r, size_t at, struct fold_case *c) {
+  static const size_t few = 3;
+  const struct fold_generator *counted = fold_generator_find("counted");
+  const bool sides = fold_has_axis(c->problem, c->problem->inputs, FOLD_N);
+  c->shape = (struct fold_shape){.at = {1, 1, 1, 1 + at * STEP % WALK}};
+  if (sides) c->shape.m = 1 + fold_random_below(r, few), c->shape.n = 1 + fold_random_below(r, few);
+  if (c->problem->op == FOLD_SUM && counted->dtypes >> c->dtype & 1) c->source.generator = counted;
+  c->source.cols = c->cols;
+}
+
 static fold_status draw_case(const struct fold_draw *d, const struct fold_telling_sizes *sizes, struct fold_random *r,
-                             uint64_t seed, bool alike, struct fold_cases *cases) {
+                             uint64_t seed, const struct kind *kind, size_t i, struct fold_cases *cases) {
   const struct fold_subject *s = &d->registry->subjects[d->subjects[fold_random_below(r, d->n)]];
   struct fold_case c = {.dtype = (enum fold_dtype)draw_bit(r, s->dtypes),
                         .problem = fold_problem((enum fold_problem_id)draw_bit(r, s->problems)),
@@ -199,7 +227,8 @@ static fold_status draw_case(const struct fold_draw *d, const struct fold_tellin
   /* The highest bits of a seed stand for the second factor of products (fold_source_of_input). */
   if (c.problem->factors == 1 || c.problem->inputs == 1) seed >>= 2;
   c.source = (struct fold_source){draw_generator(r, c.dtype, c.problem->op, finite), c.dtype, seed, c.cols, 0};
-  c.claims = draw_claims(r, d->selection, s, c.problem, alike);
+  if (kind->walks) walk(r, kind->walked + i, &c);
+  c.claims = kind->walks ? strdup(RESULTS) : draw_claims(r, d->selection, s, c.problem, kind->alike);
   c.name = name_of(&c);
   c.file = strdup("hunt");
   c.where = strdup("a hunt");
@@ -209,13 +238,14 @@ static fold_status draw_case(const struct fold_draw *d, const struct fold_tellin
 }
 
 /* In one round of eight all cases differ in their data alone: a subject may keep something by the shape, or change its method after
- * some calls. */
+ * some calls. In two the lengths do not repeat, so that each up to WALK is tried in some thousand cases. */
 fold_status fold_draw_round(const struct fold_draw *d, const struct fold_telling_sizes *sizes, uint64_t round, size_t n,
                             struct fold_cases *cases) {
-  const bool alike = round % 8 == round / 8 % 8;
+  const struct kind kind = kind_of(round, n);
   for (size_t i = 0; i < n; i++) {
-    struct fold_random data = fold_random_of(~d->seed, round, i), r = fold_random_of(d->seed, round, alike ? 0 : i);
-    FOLD_TRY(draw_case(d, sizes, &r, fold_random_next(&data), alike, cases));
+    struct fold_random data = fold_random_of(~d->seed, round, i),
+                       r = fold_random_of(d->seed, round, kind.alike ? 0 : i);
+    FOLD_TRY(draw_case(d, sizes, &r, fold_random_next(&data), &kind, i, cases));
   }
   return fold_ok();
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -109,12 +110,21 @@ static void await_ends(struct hunting *h) {
     h->status = fold_error(FOLD_ENVIRONMENT, "a process of the hunt ended before its time");
 }
 
+/* Finds out before the hunt whether the folder can be written. *made: it was not there. */
+static fold_status check_folder(const char *folder, bool *made) {
+  *made = mkdir(folder, 0777) == 0;
+  if ((*made || errno == EEXIST) && access(folder, W_OK | X_OK) == 0) return fold_ok();
+  return fold_error(fold_write_code(errno), "%.200s: cannot be written: %s", folder, strerror(errno));
+}
+
 fold_status fold_hunt_run(const struct fold_hunt *hunt, const struct fold_hunt_sink *sink, struct fold_hunted *hunted) {
   struct hunting h = {.hunt = hunt, .sink = sink, .hunted = hunted, .begun = fold_now(), .status = fold_ok()};
   struct fold_draw draw;
   *hunted = (struct fold_hunted){.closest = (double)NAN};
   FOLD_TRY(fold_draw_open(hunt->registry, hunt->selection, hunt->seed, &draw));
   fold_draw_close(&draw);
+  bool made;
+  FOLD_TRY(check_folder(hunt->folder, &made));
   h.shared = mmap(NULL, shared_bytes(hunt), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (h.shared == MAP_FAILED || pipe(h.fd) != 0) return fold_system_failed("a hunt cannot be started");
   for (unsigned i = 0; i < hunt->processes && h.status.code == FOLD_OK; i++) h.status = start(&h);
@@ -123,5 +133,6 @@ fold_status fold_hunt_run(const struct fold_hunt *hunt, const struct fold_hunt_s
   await_ends(&h);
   close(h.fd[0]);
   munmap(h.shared, shared_bytes(hunt));
+  if (made) rmdir(hunt->folder); /* if it is empty */
   return h.status;
 }

@@ -30,7 +30,7 @@ static fold_status take(void *context, const struct fold_judgement *j) {
   if (!(judged->fraction[c] >= j->finding.fraction)) judged->fraction[c] = j->finding.fraction;
   if (!j->promised && !t->probe) return fold_ok();
   judged->verdicts[verdict]++;
-  if ((verdict != FOLD_REFUTED && verdict != FOLD_BROKEN) || j->known) return fold_ok();
+  if ((verdict != FOLD_REFUTED && verdict != FOLD_BROKEN) || j->known || j->beside) return fold_ok();
   struct fold_against *against = fold_list_grow(&judged->against, &judged->n, &judged->room, sizeof *against);
   if (!against) return fold_no_memory("for what was refuted");
   *against = (struct fold_against){j->subject_index, c, j->claim->id, j->finding};

@@ -293,7 +293,7 @@ static fold_status drop_before(struct shrinking *s) {
 
 /* ---- for which sizes ---- */
 
-enum { FURTHER = 96 };
+enum { FURTHER = 200 };
 
 /* The distance at which the refuted sizes repeat; 0: they do not. */
 static size_t period_of(const bool refuted[FURTHER]) {
@@ -386,8 +386,17 @@ static fold_status shrink_values(struct shrinking *s) {
   return look(s, LOOKS);
 }
 
+/* Each candidate of a run that does not end would cost the time limit. */
+static bool hangs(const struct fold_found *found) {
+  return found->broken && (strstr(found->finding.reason, "did not end") || strstr(found->finding.reason, "hung"));
+}
+
 static fold_status shrink_found(struct shrinking *s, const struct fold_case *before, size_t n) {
   FOLD_TRY(fold_case_copy(&before[n - 1], &s->found->origin));
+  if (hangs(s->found)) {
+    s->found->whole = fold_case_all_elements(&before[n - 1]) > FOLD_WRITE_MOST;
+    return keep_last(before, n, 1, &s->found->cases);
+  }
   FOLD_TRY(find_before(s, before, n));
   if (s->found->seen) {
     FOLD_TRY(drop_before(s));
