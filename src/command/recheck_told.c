@@ -8,6 +8,7 @@
 #include "command/recheck.h"
 #include "compare/recorded.h"
 #include "records/read.h"
+#include "run/judges.h"
 
 static bool has(const json_t *record, const char *key) { return json_object_get(record, key) != NULL; }
 
@@ -26,7 +27,7 @@ static void check_promised(struct fold_judge *j, const json_t *record, size_t li
   const struct fold_subject *own = fold_registry_find(j->again.own, noted.name, noted.engine);
   const uint64_t claims = fold_claims_of(own ? own : &noted, problem->op);
   const bool said = json_is_true(json_object_get(record, "promised")), is = claims & FOLD_CLAIM(claim->id);
-  if (said == is || (said && !own)) return;
+  if (said == is || (!own && (said || fold_may_inform(claim->id)))) return;
   fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS", "it says that %s is %s, and %s %s", claim->name,
                  said ? "claimed" : "not claimed", own ? "the subject here" : "another record of that subject",
                  is ? "claims it" : "does not");

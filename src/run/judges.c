@@ -44,6 +44,10 @@ static bool rounds(const struct fold_case *c) {
   return op != FOLD_MAX && op != FOLD_MIN;
 }
 
+bool fold_may_inform(enum fold_claim_id claim) {
+  return claim == FOLD_ALIGNMENT_INVARIANT || claim == FOLD_STRIDE_INVARIANT;
+}
+
 /* Whether the address, the commonest cause of "changes from run to run", is tried on a guest that does not promise that it
  * does not matter, so that its user learns of it: on a few cases of each kind, where no claims were named. So are strides on one that
  * takes them. On a device it is not:
@@ -51,7 +55,7 @@ static bool rounds(const struct fold_case *c) {
 static bool informs(const struct fold_round *round, const struct fold_judgement *j) {
   const struct fold_subject *s = j->subject;
   const uint64_t named = s->named & ~(FOLD_CLAIM(FOLD_ACCURATE_AS) | FOLD_CLAIM(FOLD_ULPS));
-  const bool tried = j->claim->id == FOLD_ALIGNMENT_INVARIANT || (j->claim->id == FOLD_STRIDE_INVARIANT && s->strides);
+  const bool tried = fold_may_inform(j->claim->id) && (j->claim->id != FOLD_STRIDE_INVARIANT || s->strides);
   return tried && round->judge && s->guest && !s->unknown && !named && round->selection->claims == NULL &&
          fold_engine_is_here(s->engine) && rounds(j->c) && !fold_claim_unjudged(s, j->claim->id) &&
          !(round->uninformed && round->uninformed[j->subject_index]) &&

@@ -25,4 +25,7 @@ bool fold_stands_for_alike(const struct fold_cases *cases, size_t at, const char
  * others are spared. A user who asks for more repeats gets them in all. */
 bool fold_is_spared(const struct fold_cases *cases, size_t at, const struct fold_subject *subject, unsigned repeats);
 
+/* Whether the claim may be tried on a guest for information: then only a refutation that counts says that it was promised. */
+bool fold_may_inform(enum fold_claim_id claim);
+
 #endif

@@ -98,5 +98,5 @@ Test(hunt, refuses_what_is_no_hunt) {
   cr_expect_str_eq(foldproof_error(), "seconds -1: 0 or more");
   cr_expect_eq(hunt(&faulty, (struct foldproof_hunt_options){.seed = 7, .cases = 3000, .found = "/dev/null/x"}, &said),
                FOLDPROOF_BAD_INPUT);
-  cr_expect_not_null(strstr(foldproof_error(), "/dev/null/x: cannot be made"), "%s", foldproof_error());
+  cr_expect_not_null(strstr(foldproof_error(), "/dev/null/x: cannot be written"), "%s", foldproof_error());
 }

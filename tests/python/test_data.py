@@ -4,10 +4,10 @@
 test_data.py LIBRARY FIXTURES SANITIZERS
 """
 import contextlib
-import glob
 import os
 import tempfile
 import unittest
+import unittest.mock
 
 import here  # noqa: F401
 import importable
@@ -99,9 +99,9 @@ class Data(unittest.TestCase):
             judge(lambda x: x.sum(-1), X, axis=3)
 
     def test_nothing_is_left_behind(self):
-        before = set(glob.glob(os.path.join(tempfile.gettempdir(), "foldproof-*")))
-        judge(lambda x: x.sum(-1), X)
-        self.assertEqual(set(glob.glob(os.path.join(tempfile.gettempdir(), "foldproof-*"))) - before, set())
+        with tempfile.TemporaryDirectory() as own, unittest.mock.patch.object(tempfile, "tempdir", own), unittest.mock.patch.dict(os.environ, TMPDIR=own):
+            judge(lambda x: x.sum(-1), X)
+            self.assertEqual(os.listdir(own), [])
 
 
 if __name__ == "__main__":

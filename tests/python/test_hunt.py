@@ -197,7 +197,7 @@ class Refused(Kept):
         self.refused("no line of a ledger", ledger=path)
 
     def test_a_folder_that_cannot_be_made(self):
-        with self.assertRaisesRegex(ValueError, "cannot be made"):
+        with self.assertRaisesRegex(ValueError, "cannot be written"):
             self.hunt(loses_one, time=300, found="/dev/null/found")
 
 
