@@ -153,16 +153,18 @@
 #define RUN_TO_RUN (WELL_BEHAVED | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS))
 
 /* NVIDIA's documentation promises the same bits in every run for one version, model and stream. */
-#define CUDA_BLAS(id, types, problem, function, text, ...)                                             \
-  {                                                                                                    \
-    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = types, .problems = 1u << FOLD_##problem, \
-    .method = FOLD_PLAIN, .claims = RUN_TO_RUN, .run = function, .peer = true,                         \
-    .truncated = FOLD_##problem == FOLD_MATMUL ? HALVES : 0, ##__VA_ARGS__                             \
+#define CUDA_BLAS_CUT(id, types, problem, function, cut, text, ...)                                            \
+  {                                                                                                            \
+    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = types, .problems = 1u << FOLD_##problem,         \
+    .method = FOLD_PLAIN, .claims = RUN_TO_RUN, .run = function, .peer = true, .truncated = cut, ##__VA_ARGS__ \
   }
+/* Products of 16-bit matrices are made by tensor cores. */
+#define CUDA_BLAS(id, types, problem, function, text, ...) \
+  CUDA_BLAS_CUT(id, types, problem, function, FOLD_##problem == FOLD_MATMUL ? HALVES : 0, text, ##__VA_ARGS__)
 /* Factors of f32 may be rounded for the tensor cores. */
-#define CUDA_BLAS_FAST(id, to, text)                                                                                \
-  CUDA_BLAS(id, 1u << FOLD_F32, MATMUL, fold_cublas_gemm, "cublasGemmStridedBatchedEx with " text, .strides = true, \
-            .factor = FOLD_FACTORS_##to, .truncated = 1u << FOLD_F32)
+#define CUDA_BLAS_FAST(id, to, text)                                                                                   \
+  CUDA_BLAS_CUT(id, 1u << FOLD_F32, MATMUL, fold_cublas_gemm, 1u << FOLD_F32, "cublasGemmStridedBatchedEx with " text, \
+                .strides = true, .factor = FOLD_FACTORS_##to)
 #define CUDA_BLAS_LT(id, mib, text)                                                     \
   CUDA_BLAS(id, ANY_DTYPE, MATMUL, fold_cublas_lt, text, .strides = true, .width = mib, \
             .scratch = fold_cublas_lt_scratch)
@@ -484,9 +486,9 @@ static const struct fold_subject table[] = {
     CUDA_BLAS_LT("cublas/lt_gemm", 32, "cublasLtMatmul with a workspace of 32 MiB"),
     CUDA_BLAS_LT("cublas/lt_gemm_1mib", 1, "cublasLtMatmul with a workspace of 1 MiB"),
     CUDA_BLAS_LT("cublas/lt_gemm_0", 0, "cublasLtMatmul without a workspace"),
-    CUDA_BLAS("cublas/lt_gemm_tf32", 1u << FOLD_F32, MATMUL, fold_cublas_lt,
-              "cublasLtMatmul with CUBLAS_COMPUTE_32F_FAST_TF32", .strides = true, .width = 32,
-              .factor = FOLD_FACTORS_TF32, .truncated = 1u << FOLD_F32, .scratch = fold_cublas_lt_scratch),
+    CUDA_BLAS_CUT("cublas/lt_gemm_tf32", 1u << FOLD_F32, MATMUL, fold_cublas_lt, 1u << FOLD_F32,
+                  "cublasLtMatmul with CUBLAS_COMPUTE_32F_FAST_TF32", .strides = true, .width = 32,
+                  .factor = FOLD_FACTORS_TF32, .scratch = fold_cublas_lt_scratch),
     CUDA_BLAS("cublas/lt_bias", ANY_DTYPE, MATMUL, fold_cublas_lt_bias,
               "cublasLtMatmul with a bias, where the first matrix ends with a column of ones", .strides = true,
               .scratch = fold_cublas_lt_scratch_most),
