@@ -181,9 +181,22 @@ static int conclude(const struct hunt *h, const struct fold_hunted *n, bool inte
   return held + n->expected > 0 ? 0 : 77;
 }
 
+/* `status`: of what came before, which prints why there is no hunt. */
+static int run(struct hunt *h, const char *command, fold_status status) {
+  struct fold_hunted hunted = {.closest = (double)NAN};
+  const struct fold_hunt_sink sink = {found, show, h};
+  h->began = fold_now();
+  if (status.code == FOLD_OK) status = fold_hunt_run(&h->hunt, &sink, &hunted);
+  h->seconds = fold_now() - h->began;
+  fold_progress_clear(&h->progress);
+  const int failed = fold_print_error(command, status);
+  if (!hunted.cases && status.code != FOLD_OK) return failed;
+  const int concluded = conclude(h, &hunted, *h->hunt.stop != 0);
+  return failed ? failed : concluded;
+}
+
 int fold_command_hunt(int argc, char **argv, const struct fold_registry *registry) {
   struct hunt h = {.program = program_invocation_name};
-  struct fold_hunted hunted = {.closest = (double)NAN};
   fold_selection_defaults(&h.options);
   h.hunt = (struct fold_hunt){.selection = &h.options.selection,
                               .seed = fold_find_new_seed(),
@@ -197,21 +210,7 @@ int fold_command_hunt(int argc, char **argv, const struct fold_registry *registr
   h.hunt.registry = &h.options.registry;
   if (status.code == FOLD_OK) status = fold_ledger_read(h.ledger_path, &h.ledger);
   if (status.code == FOLD_OK) status = fold_known_run(&h.hunt, &h.ledger, holds, &h, &h.known);
-  if (h.worst && status.code == FOLD_OK) {
-    const int code = fold_hunt_worst(&h.hunt, argv[0]);
-    fold_selection_close(&h.options);
-    return code;
-  }
-  const struct fold_hunt_sink sink = {found, show, &h};
-  h.began = fold_now();
-  if (status.code == FOLD_OK) status = fold_hunt_run(&h.hunt, &sink, &hunted);
-  h.seconds = fold_now() - h.began;
-  fold_progress_clear(&h.progress);
-  int code = fold_print_error(argv[0], status);
-  if (hunted.cases || status.code == FOLD_OK) {
-    const int concluded = conclude(&h, &hunted, *h.hunt.stop != 0);
-    if (code == 0) code = concluded;
-  }
+  const int code = status.code == FOLD_OK && h.worst ? fold_hunt_worst(&h.hunt, argv[0]) : run(&h, argv[0], status);
   fold_ledger_close(&h.ledger);
   fold_known_close(&h.known);
   fold_selection_close(&h.options);

@@ -1,6 +1,7 @@
 /* again.c: see again.h. */
 #include "hunt/again.h"
 
+#include "hunt/judged.h"
 #include "run/supervise.h"
 
 /* A sink's context. */
@@ -21,9 +22,9 @@ static fold_status take(void *context, const struct fold_judgement *j) {
 
 fold_status fold_hunt_again(const struct fold_hunt *hunt, const struct fold_find *find, const struct fold_cases *cases,
                             const struct fold_again_sink *sink, bool *seen) {
-  size_t n_claims;
+  const struct fold_selection selection =
+      fold_judged_selection(hunt->selection, &hunt->registry->subjects[find->subject], find->claim);
   struct taking taking = {find, sink, false};
-  struct fold_selection selection = *hunt->selection;
   const struct fold_sink judgements = {.judgement = take, .context = &taking};
   const struct fold_job job = {.registry = hunt->registry,
                                .selection = &selection,
@@ -31,11 +32,7 @@ fold_status fold_hunt_again(const struct fold_hunt *hunt, const struct fold_find
                                .judge = true,
                                .sink = &judgements,
                                .stop = hunt->stop};
-  const struct fold_subject *subject = &hunt->registry->subjects[find->subject];
   fold_status unexplained;
-  selection.subjects = subject->name;
-  selection.engine = (int)subject->engine;
-  selection.claims = fold_claims(&n_claims)[find->claim].name;
   const fold_status status = fold_supervise(&job, &unexplained);
   *seen = taking.seen;
   return status;

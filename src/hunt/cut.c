@@ -8,11 +8,7 @@
 
 #include "base/bits.h"
 #include "fixtures/family.h"
-
-static bool copy_text(const char *from, char **to) {
-  *to = from ? strdup(from) : NULL;
-  return !from || *to;
-}
+#include "fixtures/literal.h"
 
 /* The case with room for its elements, which are not set. */
 static fold_status open_cut(const struct fold_case *from, const struct fold_shape *shape, struct fold_case *to) {
@@ -25,8 +21,8 @@ static fold_status open_cut(const struct fold_case *from, const struct fold_shap
   to->npy = to->provenance = to->claims = to->expect = to->where = NULL;
   if (asprintf(&to->name, "found/%s/%s/%s", fold_dtype_name(to->dtype), to->problem->name, text) < 0) to->name = NULL;
   to->literal = malloc((fold_case_all_elements(to) + 1) * sizeof *to->literal);
-  if (to->name && to->literal && copy_text(from->file, &to->file) && copy_text(from->claims, &to->claims) &&
-      copy_text(from->where, &to->where))
+  if (to->name && to->literal && fold_case_copy_text(from->file, &to->file) &&
+      fold_case_copy_text(from->claims, &to->claims) && fold_case_copy_text(from->where, &to->where))
     return fold_ok();
   fold_case_free(to);
   return fold_no_memory("for a smaller case");
@@ -123,14 +119,8 @@ fold_status fold_cut_extended(const struct fold_case *from, enum fold_axis axis,
 
 /* ---- the elements ---- */
 
-fold_status fold_cut_copy(const struct fold_case *from, struct fold_case *to) {
-  FOLD_TRY(open_cut(from, &from->shape, to));
-  memcpy(to->literal, from->literal, fold_case_all_elements(from) * sizeof *to->literal);
-  return fold_ok();
-}
-
 fold_status fold_cut_plain_layout(const struct fold_case *from, struct fold_case *to) {
-  FOLD_TRY(fold_cut_copy(from, to));
+  FOLD_TRY(fold_case_copy(from, to));
   to->layout = (struct fold_case_layout){0};
   return fold_ok();
 }
@@ -172,7 +162,7 @@ static uint64_t simpler(enum fold_dtype dtype, uint64_t bits, enum fold_simpler 
 fold_status fold_cut_simpler(const struct fold_case *from, enum fold_simpler how, size_t first, size_t n,
                              struct fold_case *to, size_t *changed) {
   *changed = 0;
-  FOLD_TRY(fold_cut_copy(from, to));
+  FOLD_TRY(fold_case_copy(from, to));
   for (size_t i = first; i < first + n; i++) {
     to->literal[i] = simpler(from->dtype, from->literal[i], how);
     *changed += to->literal[i] != from->literal[i];

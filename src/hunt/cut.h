@@ -18,9 +18,7 @@ fold_status fold_cut_simpler(const struct fold_case *from, enum fold_simpler how
 /* How many factors are neither 0 nor 1. */
 size_t fold_cut_other_terms(const struct fold_case *c);
 
-/* A copy of the case under its own name. */
-fold_status fold_cut_copy(const struct fold_case *from, struct fold_case *to);
-/* The same with contiguous inputs. */
+/* The case with contiguous inputs. */
 fold_status fold_cut_plain_layout(const struct fold_case *from, struct fold_case *to);
 
 #endif

@@ -48,15 +48,11 @@ static fold_status start(struct hunting *h) {
 static void add_round(struct fold_hunted *to, const struct fold_hunted *round) {
   to->cases += round->cases;
   to->trials += round->trials;
-  to->rounds += round->rounds;
-  to->one_row += round->one_row;
   to->expected += round->expected;
   for (int i = 0; i < FOLD_VERDICTS; i++) to->verdicts[i] += round->verdicts[i];
   for (int i = 0; i < FOLD_PROBLEMS; i++) to->by_problem[i] += round->by_problem[i];
   for (int i = 0; i < FOLD_DTYPES; i++) to->by_dtype[i] += round->by_dtype[i];
   for (size_t i = 0; i < sizeof to->by_terms / sizeof *to->by_terms; i++) to->by_terms[i] += round->by_terms[i];
-  for (size_t i = 0; i < FOLD_AXES; i++)
-    if (round->largest.at[i] > to->largest.at[i]) to->largest.at[i] = round->largest.at[i];
   if (!(round->closest > to->closest || (isnan(to->closest) && !isnan(round->closest)))) return;
   to->closest = round->closest;
   memcpy(to->closest_case, round->closest_case, sizeof to->closest_case);

@@ -28,11 +28,10 @@ struct fold_hunt {
 
 /* What has been tried. */
 struct fold_hunted {
-  uint64_t cases, trials, verdicts[FOLD_VERDICTS], rounds;
+  uint64_t cases, trials, verdicts[FOLD_VERDICTS];
   uint64_t by_problem[FOLD_PROBLEMS], by_dtype[FOLD_DTYPES], by_terms[40]; /* cases of 2^i to 2^(i + 1) - 1 terms */
-  uint64_t one_row, expected; /* cases of one result; refutations that were expected */
-  struct fold_shape largest;  /* by axis */
-  double closest;             /* the greatest error over its bound that held; NaN: none was measured */
+  uint64_t expected;                                                       /* refutations that were expected */
+  double closest; /* the greatest error over its bound that held; NaN: none was measured */
   char closest_case[120];
 };
 

@@ -37,6 +37,16 @@ static fold_status take(void *context, const struct fold_judgement *j) {
   return fold_ok();
 }
 
+struct fold_selection fold_judged_selection(const struct fold_selection *selection, const struct fold_subject *subject,
+                                            enum fold_claim_id claim) {
+  size_t n_claims;
+  struct fold_selection one = *selection;
+  one.subjects = subject->name;
+  one.engine = (int)subject->engine;
+  one.claims = fold_claims(&n_claims)[claim].name;
+  return one;
+}
+
 fold_status fold_judge_cases(const struct fold_registry *registry, const struct fold_selection *selection,
                              const struct fold_cases *cases, const volatile int *stop,
                              struct fold_judged_cases *judged) {

@@ -20,6 +20,9 @@ struct fold_judged_cases {
   fold_status unexplained;
 };
 
+/* The same selection, of one subject and one claim. */
+struct fold_selection fold_judged_selection(const struct fold_selection *selection, const struct fold_subject *subject,
+                                            enum fold_claim_id claim);
 /* Judges by the selection's claims. A known defect of a peer does not count as refuted. */
 fold_status fold_judge_cases(const struct fold_registry *registry, const struct fold_selection *selection,
                              const struct fold_cases *cases, const volatile int *stop,

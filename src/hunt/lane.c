@@ -6,11 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fixtures/family.h"
-#include "hunt/cut.h"
 #include "hunt/keep.h"
 
 /* A round's cases: few at first, so that a fault that is easily seen is found at once. To start a device takes half a second in each
@@ -51,9 +49,6 @@ static void count_case(struct fold_hunted *h, const struct fold_case *c) {
   h->by_problem[c->problem->id]++;
   h->by_dtype[c->dtype]++;
   h->by_terms[log2_of(fold_case_terms(c))]++;
-  h->one_row += fold_case_results(c) == 1;
-  for (size_t a = 0; a < FOLD_AXES; a++)
-    if (c->shape.at[a] > h->largest.at[a]) h->largest.at[a] = c->shape.at[a];
 }
 
 /* An error closer to its bound than any of that size before. */
@@ -71,7 +66,6 @@ static void note_fraction(struct lane *lane, struct fold_hunted *h, const struct
 
 static void count_round(struct lane *lane, const struct fold_cases *cases, const struct fold_judged_cases *judged,
                         struct fold_hunted *h) {
-  h->rounds = 1;
   h->trials = judged->trials;
   for (int v = 0; v < FOLD_VERDICTS; v++) h->verdicts[v] = judged->verdicts[v];
   for (size_t i = 0; i < cases->n; i++) {
@@ -127,20 +121,6 @@ static bool is_on_device(const struct process *p) {
   return false;
 }
 
-/* The cases of a round begin with case number *first of the hunt. */
-static size_t round_size(const struct process *p, uint64_t round, uint64_t *first) {
-  const struct fold_hunt *hunt = p->hunt;
-  const bool device = is_on_device(p);
-  size_t n = sizes[device].first;
-  *first = 0;
-  for (uint64_t i = 0; i < round; i++) {
-    *first += n;
-    if ((i + 1) % FOLD_HUNT_LANES == 0 && n < sizes[device].most) n *= 2;
-  }
-  if (hunt->cases == 0 || *first + n <= hunt->cases) return n;
-  return *first < hunt->cases ? (size_t)(hunt->cases - *first) : 0;
-}
-
 static void leave_out(const struct fold_hunt *hunt, struct fold_cases *cases) {
   for (const char *const *name = hunt->left_out; name && *name; name++)
     for (size_t i = 0; i < cases->n; i++)
@@ -167,11 +147,20 @@ static fold_status run_round(const struct process *p, struct lane *lane, uint64_
   return status;
 }
 
+/* How many of the hunt's cases are left for a round of n, which begins with case `first`. */
+static size_t left_of(const struct fold_hunt *hunt, uint64_t first, size_t n) {
+  if (hunt->cases == 0 || first + n <= hunt->cases) return n;
+  return first < hunt->cases ? (size_t)(hunt->cases - first) : 0;
+}
+
 static fold_status run_rounds(const struct process *p, unsigned process) {
-  for (uint64_t round = 0; !p->shared->over; round++) {
+  const bool device = is_on_device(p);
+  size_t size = sizes[device].first;
+  uint64_t first = 0;
+  for (uint64_t round = 0; !p->shared->over; round++, first += size) {
     const unsigned lane = (unsigned)(round % FOLD_HUNT_LANES);
-    uint64_t first;
-    const size_t n = round_size(p, round, &first);
+    if (lane == 0 && round > 0 && size < sizes[device].most) size *= 2;
+    const size_t n = left_of(p->hunt, first, size);
     if (n == 0) break;
     if (lane % p->hunt->processes == process) FOLD_TRY(run_round(p, &p->lanes[lane], round, n));
   }

@@ -181,7 +181,7 @@ static fold_status shrink_shape(struct shrinking *s, bool *took) {
 
 /* ---- simpler elements ---- */
 
-/* All parts in which nothing else is refuted any more than the whole: first each by itself, then those that can go together. */
+/* Makes each of `parts` equal parts so simple, where the claim is refuted then, too. *took: one was. */
 static fold_status simplify_parts(struct shrinking *s, enum fold_simpler how, size_t parts, bool *took) {
   *took = false;
   for (size_t p = 0; p < parts && !is_over(s);) {
@@ -410,16 +410,13 @@ static fold_status shrink_found(struct shrinking *s, const struct fold_case *bef
 
 fold_status fold_shrink(const struct fold_shrink *by, const struct fold_case *before, size_t n,
                         const struct fold_against *against, struct fold_found *found) {
-  size_t n_claims;
   const struct fold_subject *subject = &by->registry->subjects[against->subject];
   *found = (struct fold_found){.subject = against->subject,
                                .claim = against->claim,
                                .broken = against->finding.verdict == FOLD_BROKEN,
                                .finding = against->finding};
-  struct shrinking s = {by, *by->selection, found, fold_now() + by->seconds};
-  s.selection.subjects = subject->name;
-  s.selection.engine = (int)subject->engine;
-  s.selection.claims = fold_claims(&n_claims)[against->claim].name;
+  struct shrinking s = {by, fold_judged_selection(by->selection, subject, against->claim), found,
+                        fold_now() + by->seconds};
   return shrink_found(&s, before, n);
 }
 

@@ -80,7 +80,7 @@ static uint64_t changed(struct fold_random *r, const struct fold_case *c, size_t
 /* Finite terms stay finite. */
 static fold_status mutate(struct search *s, struct fold_cases *cases) {
   struct fold_case c;
-  FOLD_TRY(fold_cut_copy(&s->worst->c, &c));
+  FOLD_TRY(fold_case_copy(&s->worst->c, &c));
   for (size_t n = 1 + fold_random_below(&s->random, 3); n > 0; n--) {
     const size_t at = fold_random_below(&s->random, fold_case_factors(&c));
     const uint64_t bits = changed(&s->random, &c, at) & fold_format_mask(fold_format_of(c.dtype));
