@@ -37,6 +37,18 @@ static fold_status take(void *context, const struct fold_judgement *j) {
   return fold_ok();
 }
 
+/* What is left unwritten differs from run to run, and may be anything, a value within the bound, too: the cause comes before what it
+ * causes. */
+static void put_causes_first(struct fold_judged_cases *judged) {
+  for (size_t i = 1; i < judged->n; i++)
+    for (size_t k = i; k > 0 && judged->against[k].claim == FOLD_WRITES_OUTPUT; k--) {
+      struct fold_against *one = &judged->against[k - 1], was = *one;
+      if (one->c != one[1].c || one->subject != one[1].subject) break;
+      *one = one[1];
+      one[1] = was;
+    }
+}
+
 struct fold_selection fold_judged_selection(const struct fold_selection *selection, const struct fold_subject *subject,
                                             enum fold_claim_id claim) {
   size_t n_claims;
@@ -58,7 +70,9 @@ fold_status fold_judge_cases(const struct fold_registry *registry, const struct 
   judged->fraction = malloc((cases->n + 1) * sizeof *judged->fraction);
   if (!judged->fraction) return fold_no_memory("for %zu cases", cases->n);
   for (size_t i = 0; i < cases->n; i++) judged->fraction[i] = (double)NAN;
-  return fold_supervise(&job, &judged->unexplained);
+  FOLD_TRY(fold_supervise(&job, &judged->unexplained));
+  put_causes_first(judged);
+  return fold_ok();
 }
 
 void fold_judged_close(struct fold_judged_cases *judged) {
