@@ -13,6 +13,8 @@ import guest_shell
 
 FOLDPROOF, HONEST = (str(pathlib.Path(name).resolve()) for name in (guest_shell.FOLDPROOF, sys.argv[6]))
 VALUE = r"violates bounded: "
+# A kept result belongs to another input or another call; the seed decides which claim shows that first.
+KEPT = r"violates (bounded|run_to_run|writes_output|stays_in_bounds|keeps_input|leaves_no_trace): "
 # What the last line says of each cheat. Published ones: zeros where results are near zero pass an absolute tolerance (KernelBench#165); NaN pass
 # a comparison that skips them, results are kept or come from the call before, and calls that are timed are told by the address (pygpubench#7).
 CHEATS = {
@@ -23,16 +25,16 @@ CHEATS = {
     "clears_input": r"violates (bounded|keeps_input): ",
     "only_contiguous": r"violates stride_invariant: ",
     "only_aligned": r"violates (bounded|run_to_run|alignment_invariant): ",
-    "by_pointer": r"violates (bounded|run_to_run|stays_in_bounds|keeps_input|leaves_no_trace): ",
-    "by_shape": r"violates (bounded|run_to_run|stays_in_bounds|leaves_no_trace): ",
-    "by_ends": r"violates (bounded|run_to_run|leaves_no_trace): ",
+    "by_pointer": KEPT,
+    "by_shape": KEPT,
+    "by_ends": KEPT,
     "by_sample": r"it (did not read its input: a call on 8\.39 MB took|keeps results: a call on an input seen before took) .* \(timed/f32/sum/",
     "by_content": r"it keeps results: a call on an input seen before took .*, on new ones at least .* \(timed/f32/sum/",
-    "by_calls": r"violates (bounded|run_to_run): ",
-    "earlier": r"violates (bounded|run_to_run): ",
+    "by_calls": KEPT,
+    "earlier": KEPT,
     "known_sizes": VALUE,
     "samples": r"violates bounded: (timed|hunt)/f32/sum/",
-    "on_a_thread": r"violates (bounded|leaves_no_trace): ",
+    "on_a_thread": KEPT,
 }
 FEW = ("rising_sum", "chunks_64", "numpy", "cached_plan", "last_content", "threads", "from_first", "kahan")
 
