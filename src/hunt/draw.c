@@ -63,8 +63,8 @@ static size_t at_least_one(size_t n) { return n ? n : 1; }
 
 enum { MOST_ROWS = 4096, MOST_SIDE = 300, MOST_BATCHES = 5, LONG_SIDE = 70000, MANY_BATCHES = 300 };
 
-/* In some rounds the lengths do not repeat: they go through 1 to WALK in a mixed sequence. */
-enum { WALK = 8192, STEP = 5167 };
+/* In some rounds the lengths do not repeat: they go through 1 to WALK in a mixed sequence. In others the numbers of rows do. */
+enum { WALK = 8192, STEP = 5167, WALK_ROWS = 512, LONG_ROW = 1024, LONG_ROWS = 1200, FEW = 40 };
 
 static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
 
@@ -144,7 +144,7 @@ static const enum fold_claim_id of_runs[] = {FOLD_RUN_TO_RUN,       FOLD_LAUNCH_
 enum { OF_RUNS = sizeof of_runs / sizeof *of_runs };
 
 static char *draw_claims(struct fold_random *r, const struct fold_selection *selection,
-                         const struct fold_subject *subject, const struct fold_problem *problem, bool alike) {
+                         const struct fold_subject *subject, const struct fold_problem *problem, const char *always) {
   const char *own[OF_RUNS];
   size_t n = 0, n_claims;
   char *text = NULL;
@@ -154,7 +154,7 @@ static char *draw_claims(struct fold_random *r, const struct fold_selection *sel
     if (promised >> of_runs[i] & 1 && fold_selects_claim(selection, &claims[of_runs[i]]))
       own[n++] = claims[of_runs[i]].name;
   const char *also = n > 0 && fold_random_once_in(r, 3) ? own[fold_random_below(r, n)] : "";
-  if (alike) also = claims[FOLD_RUN_TO_RUN].name;
+  if (*always) also = always;
   if (asprintf(&text, "%s%s%s", RESULTS, *also ? "," : "", also) < 0) return NULL;
   return text;
 }
@@ -180,9 +180,10 @@ static void draw_layout(struct fold_random *r, const struct fold_subject *subjec
 }
 
 static struct fold_shape draw_shape(struct fold_random *r, const struct fold_telling_sizes *sizes,
-                                    const struct fold_subject *subject, const struct fold_problem *problem) {
+                                    const struct fold_subject *subject, const struct fold_problem *problem, bool few) {
   const bool sides = fold_has_axis(problem, problem->inputs, FOLD_N);
   size_t terms = draw_terms(r);
+  if (few) terms = lesser(terms, 1 << 12);
   if (problem->reach == FOLD_BY_KEY || fold_is_scan(problem)) terms = lesser(terms, 1 << 14);
   if (subject->longest) terms = lesser(terms, subject->longest);
   if (sizes->n > 0 && fold_random_once_in(r, 4)) {
@@ -193,42 +194,74 @@ static struct fold_shape draw_shape(struct fold_random *r, const struct fold_tel
 }
 
 /* What the cases of a round have in common. */
-struct kind {
-  bool alike;      /* all but their data */
-  bool walks;      /* their lengths do not repeat, their data are exact, and they are judged by their results alone */
+enum kind {
+  NOTHING,
+  ALIKE, /* so many in a row, all but their data: a subject may keep something by the shape, or change its method after some calls */
+  EACH_LENGTH, /* their lengths do not repeat, their data are exact, and they are judged by their results alone */
+  EACH_BATCH   /* in one case of four the number of rows does not repeat */
+};
+enum { IN_A_ROW = 64, OF_BATCHES = 4 };
+
+struct turn {
+  enum kind kind;
   uint64_t walked; /* the cases of such rounds before */
 };
 
-static struct kind kind_of(uint64_t round, size_t n) {
-  const uint64_t turn = (round - round / 8) % 8;
-  return (struct kind){turn == 0, turn == 3 || turn == 7, (round / 8 * 2 + (turn == 7)) * n};
+static struct turn turn_of(uint64_t round, size_t n) {
+  static const enum kind kinds[8] = {ALIKE, NOTHING, NOTHING, EACH_LENGTH, NOTHING, EACH_BATCH, NOTHING, EACH_LENGTH};
+  const uint64_t turn = (round - round / 8) % 8; /* each process has its share of each kind */
+  const enum kind kind = kinds[turn];
+  return (struct turn){kind, kind == EACH_BATCH ? round / 8 * n / OF_BATCHES : (round / 8 * 2 + (turn == 7)) * n};
 }
 
-static void walk(struct fold_random *r, size_t at, struct fold_case *c) {
-  static const size_t few = 3;
+static void walk_lengths(struct fold_random *r, size_t at, struct fold_case *c) {
+  enum { SIDES = 3 };
   const struct fold_generator *counted = fold_generator_find("counted");
   const bool sides = fold_has_axis(c->problem, c->problem->inputs, FOLD_N);
   c->shape = (struct fold_shape){.at = {1, 1, 1, 1 + at * STEP % WALK}};
-  if (sides) c->shape.m = 1 + fold_random_below(r, few), c->shape.n = 1 + fold_random_below(r, few);
+  if (sides) c->shape.m = 1 + fold_random_below(r, SIDES), c->shape.n = 1 + fold_random_below(r, SIDES);
   if (c->problem->op == FOLD_SUM && counted->dtypes >> c->dtype & 1) c->source.generator = counted;
   c->source.cols = c->cols;
 }
 
+/* Rows of terms that kernels share among threads or blocks. */
+static void walk_batches(struct fold_random *r, size_t at, struct fold_case *c) {
+  const bool sides = fold_has_axis(c->problem, c->problem->inputs, FOLD_N);
+  c->shape = (struct fold_shape){.at = {1, 1 + at * STEP % WALK_ROWS, 1, LONG_ROW + fold_random_below(r, LONG_ROWS)}};
+  if (sides) c->shape.n = 1 + fold_random_below(r, FEW);
+  if (sides || fold_is_scan(c->problem)) c->shape.k = 1 + fold_random_below(r, FEW);
+  c->source.cols = c->cols;
+}
+
+static void walk(struct fold_random *r, const struct turn *turn, size_t i, struct fold_case *c) {
+  if (turn->kind == EACH_LENGTH) walk_lengths(r, turn->walked + i, c);
+  if (turn->kind == EACH_BATCH && i % OF_BATCHES == 0) walk_batches(r, turn->walked + i / OF_BATCHES, c);
+}
+
+/* The claim of many runs that cases of that kind are judged by; "": by a drawn one, or none. */
+static const char *claim_of(enum kind kind) {
+  size_t n;
+  return kind == ALIKE        ? fold_claims(&n)[FOLD_RUN_TO_RUN].name
+         : kind == EACH_BATCH ? fold_claims(&n)[FOLD_BATCH_INVARIANT].name
+                              : "";
+}
+
 static fold_status draw_case(const struct fold_draw *d, const struct fold_telling_sizes *sizes, struct fold_random *r,
-                             uint64_t seed, const struct kind *kind, size_t i, struct fold_cases *cases) {
+                             uint64_t seed, const struct turn *turn, size_t i, struct fold_cases *cases) {
   const struct fold_subject *s = &d->registry->subjects[d->subjects[fold_random_below(r, d->n)]];
   struct fold_case c = {.dtype = (enum fold_dtype)draw_bit(r, s->dtypes),
                         .problem = fold_problem((enum fold_problem_id)draw_bit(r, s->problems)),
                         .keys = (enum fold_key_pattern)fold_random_below(r, FOLD_KEY_PATTERNS)};
-  c.shape = draw_shape(r, sizes, s, c.problem);
+  c.shape = draw_shape(r, sizes, s, c.problem, turn->kind == ALIKE);
   if (c.problem->reach == FOLD_BY_KEY) c.shape.b = 1, c.shape.m = at_least_one(c.shape.m);
   draw_layout(r, s, &c);
   const bool finite = s->finite || s->skips_nan || d->selection->finite;
   /* The highest bits of a seed stand for the second factor of products (fold_source_of_input). */
   if (c.problem->factors == 1 || c.problem->inputs == 1) seed >>= 2;
   c.source = (struct fold_source){draw_generator(r, c.dtype, c.problem->op, finite), c.dtype, seed, c.cols, 0};
-  if (kind->walks) walk(r, kind->walked + i, &c);
-  c.claims = kind->walks ? strdup(RESULTS) : draw_claims(r, d->selection, s, c.problem, kind->alike);
+  walk(r, turn, i, &c);
+  c.claims =
+      turn->kind == EACH_LENGTH ? strdup(RESULTS) : draw_claims(r, d->selection, s, c.problem, claim_of(turn->kind));
   c.name = name_of(&c);
   c.file = strdup("hunt");
   c.where = strdup("a hunt");
@@ -237,15 +270,13 @@ static fold_status draw_case(const struct fold_draw *d, const struct fold_tellin
   return fold_no_memory("for a case");
 }
 
-/* In one round of eight all cases differ in their data alone: a subject may keep something by the shape, or change its method after
- * some calls. In two the lengths do not repeat, so that each up to WALK is tried in some thousand cases. */
 fold_status fold_draw_round(const struct fold_draw *d, const struct fold_telling_sizes *sizes, uint64_t round, size_t n,
                             struct fold_cases *cases) {
-  const struct kind kind = kind_of(round, n);
+  const struct turn turn = turn_of(round, n);
   for (size_t i = 0; i < n; i++) {
     struct fold_random data = fold_random_of(~d->seed, round, i),
-                       r = fold_random_of(d->seed, round, kind.alike ? 0 : i);
-    FOLD_TRY(draw_case(d, sizes, &r, fold_random_next(&data), &kind, i, cases));
+                       r = fold_random_of(d->seed, round, turn.kind == ALIKE ? i / IN_A_ROW : i);
+    FOLD_TRY(draw_case(d, sizes, &r, fold_random_next(&data), &turn, i, cases));
   }
   return fold_ok();
 }

@@ -199,10 +199,17 @@ static bool takes_no_such(fold_status status, struct fold_finding *finding) {
   return no;
 }
 
+/* Rows of that layout. */
+static size_t laid_rows(const struct fold_trial *trial, const struct fold_layout *l) {
+  const size_t step = l->step > 3 ? l->step : 3;
+  return rows_of(trial, step * trial->c->cols + 1);
+}
+
 static bool judge_layout(struct fold_trial *trial, struct fold_finding *finding, size_t i, const void *context) {
   const struct fold_case *c = trial->c;
-  const struct fold_shape shape = fold_trial_shape(trial, rows_of(trial, 3 * c->cols + 1), c->cols);
-  const struct fold_laid s = fold_laid_of(trial, &shape, (const struct fold_layout *)context + i);
+  const struct fold_layout *layout = (const struct fold_layout *)context + i;
+  const struct fold_shape shape = fold_trial_shape(trial, laid_rows(trial, layout), c->cols);
+  const struct fold_laid s = fold_laid_of(trial, &shape, layout);
   const size_t results = fold_results(c->problem, &shape), row = (size_t)s.stride[0][FOLD_M],
                col = (size_t)s.stride[0][FOLD_K];
   char what[120]; /* unseen: 121 | 119 */
@@ -238,12 +245,24 @@ static bool judge_broadcast(struct fold_trial *trial, size_t rows, struct fold_f
   return same;
 }
 
+/* From 5 to 64, as the input decides; 2: its terms would lie in too much memory. */
+static size_t far_step(const struct fold_trial *trial) {
+  enum { NEAREST = 5, STEPS = 60, MOST = 1 << 20 };
+  size_t step = NEAREST + trial->input_hash % STEPS;
+  while (step > NEAREST && step * trial->c->cols > MOST) step = step / 2 > NEAREST ? step / 2 : NEAREST;
+  return step * trial->c->cols <= MOST ? step : 2;
+}
+
 void fold_judge_stride_invariant(struct fold_trial *trial, struct fold_finding *finding) {
-  /* Rows with gaps, so that their place in a cache line changes from row to row, or stays; every second and third term;
-   * columns. */
-  static const struct fold_layout layouts[] = {
-      {.step = 1, .gap = 1}, {.step = 1, .line = 64},     {.step = 2},
-      {.step = 3, .gap = 1}, {.step = 1, .turned = true}, {.step = 1, .gap = 3, .turned = true}};
+  /* Rows with gaps, so that their place in a cache line changes from row to row, or stays; every second and third term, and terms
+   * further apart; columns. */
+  const struct fold_layout layouts[] = {{.step = 1, .gap = 1},
+                                        {.step = 1, .line = 64},
+                                        {.step = 2},
+                                        {.step = 3, .gap = 1},
+                                        {.step = far_step(trial), .gap = 2},
+                                        {.step = 1, .turned = true},
+                                        {.step = 1, .gap = 3, .turned = true}};
   if (!is_for(trial, finding)) return;
   if (!trial->subject->strides) {
     fold_find_skipped(finding, "it takes contiguous rows only");
