@@ -130,14 +130,22 @@ static void leave_out(const struct fold_hunt *hunt, struct fold_cases *cases) {
       }
 }
 
+/* To keep the machine busy takes up to 0.3 s, in which some hundred cases are judged. */
+static struct fold_selection seldom_busy(const struct fold_selection *selection) {
+  struct fold_selection seldom = *selection;
+  seldom.busy_one_in = 1024;
+  return seldom;
+}
+
 static fold_status run_round(const struct process *p, struct lane *lane, uint64_t round, size_t n) {
   struct fold_lane_message message = {.word = FOLD_LANE_ROUND, .hunted = {.closest = (double)NAN}};
   struct fold_cases cases = {0};
   struct fold_judged_cases judged = {0};
+  const struct fold_selection selection = seldom_busy(p->hunt->selection);
   fold_status status = fold_draw_round(&p->draw, &lane->sizes, round, n, &cases);
   leave_out(p->hunt, &cases);
   if (status.code == FOLD_OK)
-    status = fold_judge_cases(p->hunt->registry, p->hunt->selection, &cases, &p->shared->over, &judged);
+    status = fold_judge_cases(p->hunt->registry, &selection, &cases, &p->shared->over, &judged);
   if (status.code == FOLD_OK) count_round(lane, &cases, &judged, &message.hunted);
   if (status.code == FOLD_OK) status = keep_finds(p, &cases, &judged, &message.hunted);
   if (status.code == FOLD_OK) status = judged.unexplained;

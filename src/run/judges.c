@@ -28,8 +28,11 @@ bool fold_stands_for_alike(const struct fold_cases *cases, size_t at, const char
   return before == 0 || before * OF_A_KIND / n != (before - 1) * OF_A_KIND / n;
 }
 
-bool fold_is_spared(const struct fold_cases *cases, size_t at, const struct fold_subject *subject, unsigned repeats) {
-  return subject->guest && repeats == FOLD_REPEATS && !fold_stands_for_alike(cases, at, "run_to_run");
+bool fold_is_spared(const struct fold_round *round, const struct fold_subject *subject) {
+  const struct fold_selection *selection = round->selection;
+  const uint64_t one_in = selection->busy_one_in, seed = round->cases->at[round->place.c].source.seed;
+  if (!subject->guest || selection->repeats != FOLD_REPEATS) return false;
+  return one_in ? seed % one_in != 0 : !fold_stands_for_alike(round->cases, round->place.c, "run_to_run");
 }
 
 /* Whether the case's fixture allows the claim. One that is for `bounded` is for each claim about the size of the error. */

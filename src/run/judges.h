@@ -23,7 +23,7 @@ bool fold_stands_for_alike(const struct fold_cases *cases, size_t at, const char
 /* Keeping all processors busy while a guest repeats costs more than all else, and whether it varies then depends on how its work is divided,
  * which is the same for like cases. So a few of each kind, spread over the list so that different fixtures have a part, are tried so, and the
  * others are spared. A user who asks for more repeats gets them in all. */
-bool fold_is_spared(const struct fold_cases *cases, size_t at, const struct fold_subject *subject, unsigned repeats);
+bool fold_is_spared(const struct fold_round *round, const struct fold_subject *subject);
 
 /* Whether the claim may be tried on a guest for information: then only a refutation that counts says that it was promised. */
 bool fold_may_inform(enum fold_claim_id claim);

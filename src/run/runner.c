@@ -340,7 +340,7 @@ static fold_status judge_subject(const struct fold_round *round, struct opened *
                              .truths = &opened->truths,
                              .fresh = round->fresh,
                              .repeats = round->selection->repeats,
-                             .spared = fold_is_spared(round->cases, round->place.c, subject, round->selection->repeats),
+                             .spared = fold_is_spared(round, subject),
                              .finite = subject->finite || subject->skips_nan || fold_dtype_is_integer(opened->c->dtype),
                              .seconds = round->selection->seconds,
                              .end = round->selection->end,

@@ -21,7 +21,9 @@ struct fold_selection {
   const char **npy; /* files judged instead of fixtures; with an engine that has ranks, their columns over all ranks */
   size_t n_npy;
   const struct fold_problem *npy_problem;
-  unsigned repeats;          /* of run_to_run: FOLD_REPEATS unless the user says otherwise */
+  unsigned repeats; /* of run_to_run: FOLD_REPEATS unless the user says otherwise */
+  unsigned
+      busy_one_in; /* in one case of so many, by its seed, they are made on a busy machine too; 0: in a few of each kind */
   struct fold_around around; /* of batch_invariant; around_text: as the user wrote it */
   const char *around_text;
   struct fold_sweep sweep;             /* cases of many sizes; the masks are set by fold_selection_open */
