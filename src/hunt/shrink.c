@@ -306,20 +306,20 @@ static size_t period_of(const bool refuted[FURTHER]) {
 }
 
 static void tell_sizes(const struct shrinking *s, enum fold_axis axis, const bool refuted[FURTHER]) {
-  static const char *const names[FOLD_AXES] = {"batch", "m", "n", "k"};
+  const char *const name = fold_axis_name(axis);
   const size_t extent = now_of(s)->shape.at[axis], period = period_of(refuted);
   size_t run = 0;
   while (run < FURTHER && refuted[run]) run++;
   char *text = s->found->threshold, more[60];
   const size_t used = strlen(text);
   if (run == FURTHER)
-    snprintf(more, sizeof more, "from %s = %zu on", names[axis], extent);
+    snprintf(more, sizeof more, "from %s = %zu on", name, extent);
   else if (period > 1)
-    snprintf(more, sizeof more, "at %s = %zu and each %zu more", names[axis], extent, period);
+    snprintf(more, sizeof more, "at %s = %zu and each %zu more", name, extent, period);
   else if (run > 0)
-    snprintf(more, sizeof more, "from %s = %zu to %zu", names[axis], extent, extent + run);
+    snprintf(more, sizeof more, "from %s = %zu to %zu", name, extent, extent + run);
   else
-    snprintf(more, sizeof more, "at %s = %zu, not %zu", names[axis], extent, extent + 1);
+    snprintf(more, sizeof more, "at %s = %zu, not %zu", name, extent, extent + 1);
   snprintf(text + used, sizeof s->found->threshold - used, "%s%s", used ? ", " : "refuted ", more);
 }
 

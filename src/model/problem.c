@@ -23,6 +23,11 @@ _Static_assert((int)FOLD_ROWS_SUM == (int)FOLD_SUM && (int)FOLD_ROWS_MIN == (int
 
 static const char axis_letters[FOLD_AXES + 1] = "bmnk";
 
+const char *fold_axis_name(enum fold_axis axis) {
+  static const char *const names[FOLD_AXES] = {"batch", "m", "n", "k"};
+  return names[axis];
+}
+
 /* The letters of one operand, up to the text's next ',' or '-' or its end. */
 static fold_status parse_operand(const char *signature, const char **text, struct fold_problem *p, unsigned operand) {
   p->n_axes[operand] = p->has[operand] = 0;
