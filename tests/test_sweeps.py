@@ -81,6 +81,21 @@ def test_sizes_around_one_along_any_axis():
     check_refuted("of_tiles", "sweep/f32/matmul/1x2x1025", "1 of 1,025 terms is missing", 1, "--around", "k=1024", "--sweep", "m=1:2", "--fixtures", "*x1025/*")
 
 
+def check_says(words, *options):
+    code, out, err = verify(*options)
+    assert code == 2 and words in err and len(err.splitlines()) == 1, (options, code, out, err)
+
+
+def test_around_what_no_case_has_is_refused():
+    right = "--guest", TAILS, "--subjects", "tails/right"
+    check_says("--around k=4096: 'batch/*' matches none of its sizes, whose names begin with sweep/", *right, "--around", "k=4096", "--fixtures", "batch/*")
+    check_says("--around n=7: no selected subject has sums with these axes", "--guest", TAILS, "--subjects", "tails/sum", "--around", "n=7")
+    check_says("--around 100: the largest batch that is selected has 5 rows (axis m of integers/f32/matmul/5x6x9/", *right, "--around", "100", "--fixtures", "integers/f32/matmul/5x6x9/*,batch/*")
+    check_says("--around with a number of rows is for batches of guests", "host/pairwise", "--around", "20")
+    for item in "q=4", "k=", "=4", "batches=3":
+        check_says(f"--around {item}: AXIS=N of axis batch, m, n or k, or a number of rows", *right, "--around", item)
+
+
 def test_what_no_sweep_can_be_is_refused():
     for words, says in ((["k"], "--sweep k: AXIS=FIRST:LAST:STEP of axis batch, m, n or k"),
                         (["q=3"], "--sweep q=3: AXIS="),

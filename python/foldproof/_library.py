@@ -17,7 +17,7 @@ _PLACES = [folder / ".foldproof.mesonpy.libs" for folder in (HERE.parent, Path(s
 COMPILED = next(filter(Path.is_dir, _PLACES), _PLACES[0])
 UNSUPPORTED = 77
 _TABLE = "the table: "  # a callable has none that its user knows
-_OPTION = re.compile(r"(?:(?<=: )|^)--(set|around) ([^\s:]+)")  # of the command, at the beginning of a clause
+_OPTION = re.compile(r"(?:(?<=: )|^)--(set|around|sweep) ([^\s:]+)")  # of the command, at the beginning of a clause
 
 
 class Call(ctypes.Structure):

@@ -146,6 +146,8 @@ static void check_idle(const struct fold_selection_options *o, struct argp_state
   if (o->selection.finite && o->selection.n_guests == 0) argp_failure(state, 2, 0, "--finite needs --guest or --exec");
   if ((o->selection.accurate_as || o->selection.ulps_text) && o->selection.n_guests == 0)
     argp_failure(state, 2, 0, "--accurate-as and --ulps need --guest or --exec");
+  if (o->selection.around.n > 0 && o->selection.n_guests == 0)
+    argp_failure(state, 2, 0, "--around with a number of rows is for batches of guests: it needs --guest or --exec");
   if (o->selection.sweep.text && o->selection.n_npy > 0)
     argp_failure(state, 2, 0, "--npy is judged instead of sizes: --sweep and --around AXIS=N choose nothing");
   if (o->selection.fixtures && o->selection.n_npy > 0)
@@ -169,9 +171,18 @@ static void add_sweep(struct fold_selection_options *o, const char *what, struct
   o->selection.sweep.text = o->sweep = text;
 }
 
+static bool is_axis(const char *name, size_t n) {
+  for (int a = 0; a < FOLD_AXES; a++)
+    if (strlen(fold_axis_name((enum fold_axis)a)) == n && strncmp(fold_axis_name((enum fold_axis)a), name, n) == 0)
+      return true;
+  return false;
+}
+
 /* "k=4096": sums of 4,093 to 4,099 terms. */
 static void add_around(struct fold_selection_options *o, const char *item, struct argp_state *state) {
   const char *value = strchr(item, '=') + 1;
+  if (!is_axis(item, (size_t)(value - item - 1)) || *value == '\0')
+    argp_failure(state, 2, 0, "--around %s: AXIS=N of axis batch, m, n or k, or a number of rows", item);
   const uint64_t at = fold_option_number(state, "--around", value, 1, UINT32_MAX);
   char text[80];
   snprintf(text, sizeof text, "%.*s%llu:%llu", (int)(value - item < 10 ? value - item : 10), item,
@@ -184,7 +195,7 @@ static void take_around(struct fold_selection_options *o, const char *arg, struc
   struct fold_around *around = &o->selection.around;
   char *list = strdup(arg), *rest = NULL; /* it will be changed */
   if (list == NULL) argp_failure(state, 99, 0, "not enough memory for --around");
-  o->selection.around_text = arg;
+  o->selection.around_text = o->selection.sweep.near = arg;
   around->n = 0;
   for (char *item = strtok_r(list, ",", &rest); item; item = strtok_r(NULL, ",", &rest)) {
     if (strchr(item, '='))

@@ -142,14 +142,28 @@ static fold_status check_claims(const struct fold_case *c) {
   return fold_ok();
 }
 
+/* Whether a selected subject takes the case (fold_select_swept, which leaves ranks out). */
+static bool is_taken(const struct fold_selection *selection, const struct fold_case *c) {
+  return c->ranks > 0 || (selection->sweep.problems >> c->problem->id & 1 && selection->sweep.dtypes >> c->dtype & 1);
+}
+
 /* Refuses a number of rows that no batch reaches, since it would not be tried. */
 static fold_status check_around(const struct fold_selection *selection, const struct fold_cases *cases) {
+  const struct fold_case *largest = NULL;
   size_t most = 0;
-  for (size_t i = 0; i < cases->n; i++) most = cases->at[i].rows > most ? cases->at[i].rows : most;
-  for (size_t i = 0; i < selection->around.n; i++)
+  for (size_t i = 0; i < cases->n; i++) {
+    const struct fold_case *c = &cases->at[i];
+    const size_t rows = c->shape.at[fold_batch_axis(c->problem, &c->shape)];
+    if (!is_taken(selection, c) || rows <= most) continue;
+    most = rows;
+    largest = c;
+  }
+  for (size_t i = 0; largest && i < selection->around.n; i++)
     if (selection->around.at[i] >= most)
-      return fold_error(FOLD_BAD_INPUT, "--around %llu: the largest batch that is selected has %zu rows",
-                        (unsigned long long)selection->around.at[i], most);
+      return fold_error(FOLD_BAD_INPUT,
+                        "--around %llu: the largest batch that is selected has %zu rows (axis %s of %.100s)",
+                        (unsigned long long)selection->around.at[i], most,
+                        fold_axis_name(fold_batch_axis(largest->problem, &largest->shape)), largest->name);
   return fold_ok();
 }
 
@@ -174,12 +188,21 @@ static fold_status load(const struct fold_selection *selection, struct fold_case
                                                                       selection->fixtures, cases);
 }
 
+/* To the sizes that are judged as well; there is at least one. */
+static fold_status add_fixtures(const struct fold_selection *selection, struct fold_cases *cases) {
+  if (selection->sweep.text && cases->n == 0)
+    return fold_error(FOLD_BAD_INPUT,
+                      "--around %.80s: '%.80s' matches none of its sizes, whose names begin with sweep/: add 'sweep/*'",
+                      selection->sweep.near ? selection->sweep.near : selection->sweep.text, selection->fixtures);
+  return load(selection, cases);
+}
+
 static fold_status select_cases(const struct fold_selection *selection, unsigned ranks, struct fold_cases *cases) {
   for (size_t i = 0; i < selection->n_npy; i++)
     FOLD_TRY(fold_cases_add_npy(selection->npy[i], selection->npy_problem, ranks, cases));
   if (selection->n_npy > 0) return fold_ok();
   if (selection->sweep.text) FOLD_TRY(fold_cases_add_sweep(&selection->sweep, selection->fixtures, cases));
-  if (!selection->sweep.alone) FOLD_TRY(load(selection, cases));
+  if (!selection->sweep.alone) FOLD_TRY(add_fixtures(selection, cases));
   for (size_t i = 0; i < cases->n; i++) FOLD_TRY(check_claims(&cases->at[i]));
   FOLD_TRY(check_globs(selection, cases));
   return cases->n > 0 ? fold_ok() : no_fixture(selection, "*", 1);
