@@ -25,7 +25,7 @@ LARGE = ["balanced/f32/matmul/2x2x4097/*", "balanced/f32/matmul/2x2x17408/*", "b
 AT_LARGE = ["*right", "*lost_at_4097", "*lost_at_17408", "*lost_over*", "*third*", "*16_bits", "*8_bits", "*row_100", "*column_60", "*from_1000_columns",
             "*corner*", "matvec_wrong_at*"]
 PREFIXES = ["normal/f32/*scan*/3x*", "inf_both/f32/scan/*", "integers/f32/*scan/1x4097/*", "integers/f32/scan/1x10241/*", "harmonic/f32/scan_max/1x4097/*",
-            "ones/f32/*scan/65x5/*", "ones/f32/scan/513x5/*", "integers/f32/scan/2x500/*", "integers/f32/scan/2x129/*"]
+            "ones/f32/*scan/65x5/*", "ones/f32/scan/513x5/*", "integers/f32/scan/2x500/*", "integers/f32/scan/2x129/*", "rising/f32/scan_max/2x7/*"]
 
 
 def judgements(guest, page, fixtures, *options):

@@ -14,6 +14,7 @@ from guest_shell import FOLDPROOF, GUESTS, build, verify  # noqa: E402
 
 FOLDER = tempfile.TemporaryDirectory()
 TAILS = build(pathlib.Path(FOLDER.name), "tails", GUESTS / "tails.c")
+PREFIXES = build(pathlib.Path(FOLDER.name), "prefixes", GUESTS / "prefixes.c")
 PRODUCTS = build(pathlib.Path(FOLDER.name), "products", GUESTS / "products.c")
 
 
@@ -128,6 +129,28 @@ def test_a_record_holds_the_sweep():
     assert len(refuted) == 1 and refuted[0]["asked"]["sweep"] == "k=4094:4096", refuted
     page = subprocess.run([FOLDPROOF, "report", str(records)], capture_output=True, text=True).stdout
     assert "--sweep &#39;k=4094:4096&#39;" in page, page[-2000:]
+
+
+def test_running_extremes_are_swept():
+    code, out, err = verify("scan/*", "--engine", "host", "--claims", "correctly_rounded", "--sweep", "k=65:66", "--jsonl", str(pathlib.Path(FOLDER.name, "extremes.jsonl")))
+    judged = [json.loads(line) for line in pathlib.Path(FOLDER.name, "extremes.jsonl").read_text().splitlines()]
+    cases = {r["case"] for r in judged if r.get("verdict") == "held"}
+    assert code == 0 and {f"sweep/f32/{op}/2x66/seed{seed}" for op in ("scan_max", "scan_min") for seed in (1, 2)} <= cases, (code, err, cases)
+    assert "sweep/i32/scan_max/2x66/seed3" in cases, cases
+    for subject, case in (("last_of_four_lost", "2x251/seed1"), ("carry_lost_at_256", "2x257/seed2")):
+        code, out, err = verify("--guest", PREFIXES, "--subjects", f"prefixes/scan_max_{subject}", "--claims", "correctly_rounded", "--sweep", "k=250:303")
+        assert code == 1 and f"violates correctly_rounded: sweep/f32/scan_max/{case}" in joined(out), (subject, code, out, err)
+        check_replay(out)
+
+
+def test_keys_are_spread_as_asked():
+    records = pathlib.Path(FOLDER.name, "keys.jsonl")
+    code, out, err = verify("keyed/exact", "--claims", "correctly_rounded", "--sweep", "m=3,k=20:22,keys=sorted,keys=hot", "--jsonl", str(records))
+    cases = {r["case"] for r in map(json.loads, records.read_text().splitlines()) if r["type"] == "judgement" and r["dtype"] == "f32"}
+    assert code == 0 and cases == {f"sweep/f32/keyed/3x2x{k}/{keys}/seed1" for k in (20, 21, 22) for keys in ("sorted", "hot")}, (code, err, cases)
+    code, out, err = verify("keyed/*", "host/pairwise", "--sweep", "k=8,keys=ordered")
+    assert code == 2 and "keys: ordered is no pattern of keys" in err and len(err.splitlines()) == 1, err
+    check_says("--sweep k=8,keys=hot: no selected subject has sums with these axes", "host/pairwise", "--sweep", "k=8,keys=hot")
 
 
 def test_sums_alone_are_swept():

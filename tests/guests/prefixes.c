@@ -128,6 +128,7 @@ static const struct foldproof_guest_subject subjects[] = {
     OF(infinity_is_kept_out, "scan"),
     OF(carry_lost_at_256, "scan_max"),
     OF(carry_lost_at_4096, "scan_max"),
+    OF(last_of_four_lost, "scan_max"),
     OF(carry_lost_at_256, "exclusive_scan"),
     OF(carry_lost_at_4096, "exclusive_scan"),
     OF(row_40_goes_on, "exclusive_scan"),
