@@ -208,6 +208,30 @@ Test(sweep, a_claim_of_results_is_tried_on_each_batch_that_is_taken) {
   for (size_t rows = 11; rows < 40; rows++) cr_expect_eq(ran_leading(rows), rows >= 15 && rows <= 17, "%zu rows", rows);
 }
 
+static size_t batches_seen;
+
+static fold_status multiply_zeros(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  batches_seen += call->shape.m > 1 && call->shape.m < 300;
+  memset(call->out, 0, call->shape.m * call->shape.n * sizeof(float));
+  return fold_ok();
+}
+
+/* Quick as its runs may be: all sizes of so large a product would take seconds, and a larger one minutes. */
+Test(sweep, few_batches_of_a_large_product_are_judged) {
+  struct fold_subject subject = subject_of(FOLD_CLAIM(FOLD_BOUNDED));
+  struct tally t = {.judgements = 0};
+  struct fold_registry registry = {&subject, 1};
+  static char name[] = "zeros";
+  struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .problem = fold_problem(FOLD_MATMUL)};
+  c.shape = (struct fold_shape){.b = 1, .m = 300, .n = 128, .k = 128};
+  c.source = (struct fold_source){fold_generator_find("zeros_positive"), FOLD_F32, 1, 128, 0};
+  subject.run = multiply_zeros;
+  cr_assert_eq(tally_verify(&registry, "*", false, &(struct fold_cases){&c, 1, 1}, &t).code, FOLD_OK);
+  cr_expect_eq(t.last[FOLD_BOUNDED].verdict, FOLD_HELD, "%s", t.last[FOLD_BOUNDED].reason);
+  cr_expect_eq(batches_seen, 2, "%zu batches", batches_seen); /* of 2 and 3 */
+}
+
 /* Sums up to each of four places. One more in the last one of batches of so many rows, or in the second of the row that stands first. */
 static size_t one_more_of;
 static bool one_more_first;

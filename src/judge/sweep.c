@@ -19,6 +19,8 @@ static size_t next_usual(size_t rows) {
 enum { EACH_SIZE = 300, LONGEST_ROW = 1024 };
 /* Seconds for the quickest of the first runs: a program, or a library that compiles for each size, is not run so often. */
 static const double QUICK_RUN = 1e-3;
+/* Of products a row takes as many terms as all its results have: all these sizes together join no more. */
+static const double MOST_JOINED = 1 << 28;
 
 static size_t next_size(const struct fold_around *around, size_t rows, bool each) {
   size_t next = each && rows < EACH_SIZE ? rows + 1 : next_usual(rows);
@@ -105,9 +107,16 @@ static bool judge_gross(struct fold_trial *trial, size_t from, bool each, struct
   return true;
 }
 
+/* How many terms batches of each size join. */
+static double joined_by_each(const struct fold_trial *trial) {
+  const double all = (double)fold_trial_slices(trial), most = fmin(all, EACH_SIZE);
+  return (double)fold_case_terms(trial->c) / all * most * most / 2;
+}
+
 /* Whether each size is to be tried. */
 static bool is_quick(const struct fold_trial *trial, const double took[3]) {
-  return trial->c->cols <= LONGEST_ROW && fmin(took[0], fmin(took[1], took[2])) < QUICK_RUN;
+  return trial->c->cols <= LONGEST_ROW && joined_by_each(trial) <= MOST_JOINED &&
+         fmin(took[0], fmin(took[1], took[2])) < QUICK_RUN;
 }
 
 static bool sweep(struct fold_trial *trial, struct batch *small, struct fold_finding *finding) {
