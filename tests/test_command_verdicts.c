@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/bits.h"
-#include "compare/nearer.h"
+#include "oracles/nearer.h"
 #include "records/refutation.h"
 
 #define MANY "--fixtures 'normal/f32/sum/1x2*'"

@@ -1,7 +1,7 @@
 /* compare/distance.c: how far apart two results are, and which is nearer to the exact one. */
 #include "base/bits.h"
 #include "compare/compare.h"
-#include "compare/nearer.h"
+#include "oracles/nearer.h"
 
 /* The first row whose bits differ, among the rows that both records hold. */
 static bool find_row(json_t *const record[2], enum fold_dtype dtype, size_t *row, uint64_t bits[2]) {

@@ -1,6 +1,6 @@
 /* nearer.c: see nearer.h. Special values are compared by class: if the exact result is special, only the same one is
  * right, and anything else is infinitely far. */
-#include "compare/nearer.h"
+#include "oracles/nearer.h"
 
 #include <math.h>
 #include <stdio.h>
