@@ -37,6 +37,7 @@ struct fold_selection_options {
   struct fold_guest guests[FOLD_GUESTS_MOST];
   struct fold_registry registry;   /* the subjects of guests and the compiled ones; set by fold_selection_open */
   bool loaded;                     /* `registry` holds guests */
+  struct fold_subject *copied;     /* the registry's subjects, where --same-bits-as changes them; or NULL */
   char *claims;                    /* the claims that are asked for, as the user names them */
   const char *also;                /* claims that guests make besides their own, unless the user names some; or NULL */
   double ulps;                     /* of --ulps */

@@ -25,7 +25,8 @@ static void check_promised(struct fold_judge *j, const json_t *record, size_t li
   size_t index;
   if (!claim || !problem || fold_again_noted(&j->again, record, &noted, &index).code != FOLD_OK) return;
   const struct fold_subject *own = fold_registry_find(j->again.own, noted.name, noted.engine);
-  const uint64_t claims = fold_claims_of(own ? own : &noted, problem->op);
+  const uint64_t users = has(record, "twin") ? FOLD_CLAIM(FOLD_SAME_BITS_AS) : 0; /* of --same-bits-as */
+  const uint64_t claims = fold_claims_of(own ? own : &noted, problem->op) | users;
   const bool said = json_is_true(json_object_get(record, "promised")), is = claims & FOLD_CLAIM(claim->id);
   if (said == is || (!own && (said || fold_may_inform(claim->id)))) return;
   fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS", "it says that %s is %s, and %s %s", claim->name,

@@ -46,9 +46,9 @@ static const struct argp_option options[] = {
      "once for each run",
      1},
     {"same-bits-as", TWIN, "NAME", 0,
-     "all other guests claim the bits of this subject, their reference (or ENGINE:NAME; claim same_bits_as). If two "
-     "guests have one "
-     "name, the second one's gets @2: --guest old.so --guest new.so --same-bits-as mine/sum",
+     "all other guests (without guests: all other subjects) claim the bits of this subject (or ENGINE:NAME; claim "
+     "same_bits_as). If two guests have one name, the second one's gets @2: --guest old.so --guest new.so "
+     "--same-bits-as mine/sum",
      1},
     {"finite", FINITE, NULL, 0, "guests take no NaN and no infinity: they get none", 1},
     {"seconds", SECONDS, "N", 0,
@@ -141,8 +141,6 @@ static void note_given(struct fold_selection_options *o, int key) {
 /* Refuses options that have no effect: they are probably a mistake. */
 static void check_idle(const struct fold_selection_options *o, struct argp_state *state) {
   if (fold_option_given(o, "problem") && o->selection.n_npy == 0) argp_failure(state, 2, 0, "--problem needs --npy");
-  if (o->selection.twin && o->selection.n_guests == 0)
-    argp_failure(state, 2, 0, "--same-bits-as needs --guest or --exec");
   if (o->selection.finite && o->selection.n_guests == 0) argp_failure(state, 2, 0, "--finite needs --guest or --exec");
   if ((o->selection.accurate_as || o->selection.ulps_text) && o->selection.n_guests == 0)
     argp_failure(state, 2, 0, "--accurate-as and --ulps need --guest or --exec");
@@ -381,6 +379,30 @@ static fold_status check_guests(const struct fold_selection *selection, const st
                     registry->n ? registry->subjects[0].name : "", selection->subjects ? selection->subjects : "");
 }
 
+/* A registry in which each selected subject but the reference itself claims the reference's bits. */
+static fold_status claim_bits(const struct fold_selection *s, struct fold_registry *all) {
+  size_t set = 0;
+  struct fold_subject *subjects = (struct fold_subject *)(uintptr_t)all->subjects;
+  for (size_t i = 0; i < all->n; i++) {
+    if (!fold_selects_subject(s, &subjects[i]) || !fold_registry_set_twin(all, &subjects[i], s->twin)) continue;
+    subjects[i].named |= FOLD_CLAIM(FOLD_SAME_BITS_AS);
+    set++;
+  }
+  if (set == 0) return fold_error(FOLD_BAD_INPUT, "--same-bits-as %.80s: no other subject is selected", s->twin);
+  fold_status status = fold_registry_check(all);
+  if (status.code == FOLD_ENVIRONMENT) status.code = FOLD_BAD_INPUT; /* compiled subjects were checked before */
+  return status;
+}
+
+static fold_status copy_registry(struct fold_selection_options *o) {
+  const size_t nbytes = o->registry.n * sizeof *o->registry.subjects;
+  o->copied = malloc(nbytes + 1);
+  if (!o->copied) return fold_no_memory("for %zu subjects", o->registry.n);
+  memcpy(o->copied, o->registry.subjects, nbytes);
+  o->registry.subjects = o->copied;
+  return fold_ok();
+}
+
 fold_status fold_selection_open(struct fold_selection_options *o, const struct fold_registry *own) {
   struct fold_selection *s = &o->selection;
   if (s->claims &&
@@ -405,12 +427,17 @@ fold_status fold_selection_open(struct fold_selection_options *o, const struct f
       fold_list_reverse((void *)(uintptr_t)o->registry.subjects, o->registry.n, sizeof(struct fold_subject));
   }
   FOLD_TRY(fold_selection_check(s, &o->registry));
+  if (s->twin && s->n_guests == 0) {
+    FOLD_TRY(copy_registry(o));
+    FOLD_TRY(claim_bits(s, &o->registry));
+  }
   fold_select_swept(s, &o->registry);
   return check_guests(s, &o->registry);
 }
 
 void fold_selection_close(struct fold_selection_options *o) {
   if (o->loaded) fold_guests_unload(&o->registry);
+  free(o->copied);
   free(o->expanded);
   free(o->subjects);
   free(o->claims);

@@ -191,5 +191,5 @@ bool fold_again_differs(const struct fold_again *a, const json_t *record, char w
          is_other(record, "accumulator", accumulator == fold_accumulator_of(dtype) ? "" : fold_dtype_name(accumulator),
                   what) ||
          is_other(record, "factor_dtype", fold_factor_dtype_names[own->factor], what) ||
-         is_other(record, "twin", own->twin ? own->twin : "", what);
+         (own->twin && is_other(record, "twin", own->twin, what)); /* another has that of --same-bits-as */
 }

@@ -166,15 +166,7 @@ static fold_status rename_rows(struct fold_subject *rows, size_t more, const str
 /* Makes each row promise the bits of the twin, which may be one of the rows. */
 static fold_status set_twin(struct fold_subject *rows, size_t n, const char *twin) {
   size_t set = 0;
-  for (size_t i = 0; i < n; i++) {
-    const struct fold_subject before = rows[i];
-    rows[i].twin = twin;
-    rows[i].claims |= FOLD_CLAIM(FOLD_SAME_BITS_AS);
-    if (fold_registry_twin(&(struct fold_registry){rows, n}, &rows[i]) == &rows[i])
-      rows[i] = before;
-    else
-      set++;
-  }
+  for (size_t i = 0; i < n; i++) set += fold_registry_set_twin(&(struct fold_registry){rows, n}, &rows[i], twin);
   return set ? fold_ok() : fold_error(FOLD_BAD_INPUT, "--same-bits-as %.80s: there is no other guest", twin);
 }
 

@@ -24,7 +24,7 @@ struct fold_finding {
   enum fold_verdict verdict;
   char reason[200];   /* why refuted, skipped or broken; may be empty when held */
   bool outside;       /* refuted by two runs: one is outside its bound, the other within */
-  char sides[180];    /* refuted by two runs: how far each is from the exact result; may be empty */
+  char sides[240];    /* refuted by two runs: how far each is from the exact result; may be empty */
   size_t rows;        /* how many results there are to judge */
   size_t sampled;     /* how many of them are in the sample that is judged; 0: all are judged */
   size_t unjudged;    /* rows that have no bound; if other rows of the case have one, `reason` says so even when held */

@@ -39,6 +39,8 @@ const struct fold_subject *fold_registry_find(const struct fold_registry *regist
                                               enum fold_engine engine);
 /* The subject whose bits `subject` promises: "NAME" on its own engine, or "ENGINE:NAME"; NULL where there is none. */
 const struct fold_subject *fold_registry_twin(const struct fold_registry *registry, const struct fold_subject *subject);
+/* Makes a subject of the registry promise the bits of `twin`. False, and nothing is changed, where it is the twin. */
+bool fold_registry_set_twin(const struct fold_registry *registry, struct fold_subject *subject, const char *twin);
 /* ENVIRONMENT, naming the first subject that is wrong: a name twice, an order or a twin that does not exist, a claim that lacks
  * what it is judged by. */
 fold_status fold_registry_check(const struct fold_registry *registry);

@@ -47,6 +47,15 @@ const struct fold_subject *fold_registry_twin(const struct fold_registry *regist
   return NULL;
 }
 
+bool fold_registry_set_twin(const struct fold_registry *registry, struct fold_subject *s, const char *twin) {
+  const struct fold_subject before = *s;
+  s->twin = twin;
+  s->claims |= FOLD_CLAIM(FOLD_SAME_BITS_AS);
+  if (fold_registry_twin(registry, s) != s) return true;
+  *s = before;
+  return false;
+}
+
 #define WRONG(...) return fold_error(FOLD_ENVIRONMENT, __VA_ARGS__)
 
 /* For each of the subject's problems: its order must say how terms are made, and its engine must take the inputs. */
@@ -158,7 +167,8 @@ static fold_status check_twin(const struct fold_registry *registry, const struct
   if (fold_engine_has_ranks(s->engine) != fold_engine_has_ranks(twin->engine))
     WRONG("either it or its reference '%s' runs over ranks, and the other does not", s->twin);
   const bool takes_less = s->dtypes & ~twin->dtypes || s->problems & ~twin->problems;
-  if ((takes_less && !s->guest) || s->vector != twin->vector)
+  const bool users = s->guest || s->named & FOLD_CLAIM(FOLD_SAME_BITS_AS); /* who has chosen the reference */
+  if ((takes_less && !users) || s->vector != twin->vector)
     WRONG("its reference '%s' does not take all that it takes", s->twin);
   for (int d = 0; d < FOLD_DTYPES; d++) /* unseen: <= */
     if ((s->dtypes & twin->dtypes) >> d & 1 &&

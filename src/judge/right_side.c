@@ -2,13 +2,15 @@
  *
  * Where the exact result is known, a refutation says whether both sides are within their bounds, or by how many bounds one is
  * outside; and `got` is the side that is outside, or the one that is further outside. If both are within, they stay as the
- * judge has them. Among several refutations of one judge, one with such a side goes before a difference of rounding.
+ * judge has them. Of same_bits_as it also says which of the two is nearer to the exact result. Among several refutations of one judge, one with such a side goes before a difference of rounding.
  */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/bits.h"
 #include "judge/sweep.h"
+#include "oracles/nearer.h"
 
 static const uint64_t OF_TWO_RUNS =
     FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_SAME_BITS_AS) | FOLD_CLAIM(FOLD_RUN_TO_RUN) |
@@ -97,10 +99,22 @@ static void swap(struct fold_finding *f, struct both *both) {
   f->got = wrong;
 }
 
-void fold_judge_right_side(struct fold_trial *trial, struct fold_finding *f) {
-  struct both both = f->verdict == FOLD_REFUTED ? weigh(trial, f) : (struct both){0};
+/* Of a subject and its reference: "; errors of 0.21 and 2.8 ulps: host/kahan is nearer to the exact result". */
+static void tell_nearer(const struct fold_trial *trial, struct fold_finding *f) {
+  const enum fold_dtype dtype = fold_trial_result_dtype(trial);
+  const size_t used = strlen(f->sides);
+  const struct fold_truth *truth;
+  struct fold_nearer n;
+  if (trial->why != FOLD_SAME_BITS_AS || fold_dtype_is_integer(dtype)) return;
+  if (fold_truths_row(trial->truths, f->row, &truth).code != FOLD_OK) return;
+  fold_nearer_ask(&n, truth, dtype, f->got, f->want);
+  const char *who = n.nearer < 0 ? "neither" : n.nearer ? trial->subject->twin : trial->subject->name;
+  snprintf(f->sides + used, sizeof f->sides - used,
+           "; errors of %.3g and %.3g ulps: %.60s is nearer to the exact result", n.ulps[0], n.ulps[1], who);
+}
+
+static void tell_sides(struct fold_trial *trial, struct both both, struct fold_finding *f) {
   char got_is[40], want_is[40];
-  if (!both.got.known || !both.want.known) return;
   if (both.got.allowed && both.want.allowed) {
     snprintf(f->sides, sizeof f->sides, "both within their bounds");
     return;
@@ -111,6 +125,13 @@ void fold_judge_right_side(struct fold_trial *trial, struct fold_finding *f) {
   const bool named = trial->sides.n > 0;
   snprintf(f->sides, sizeof f->sides, "%.61s: %.25s, %.61s: %.25s", name_of(trial, turns && named),
            describe(both.want, want_is), name_of(trial, !(turns && named)), describe(both.got, got_is));
+}
+
+void fold_judge_right_side(struct fold_trial *trial, struct fold_finding *f) {
+  const struct both both = f->verdict == FOLD_REFUTED ? weigh(trial, f) : (struct both){0};
+  if (!both.got.known || !both.want.known) return;
+  tell_sides(trial, both, f);
+  tell_nearer(trial, f);
 }
 
 bool fold_is_gross(struct fold_trial *trial, const struct fold_finding *finding) {
