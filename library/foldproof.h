@@ -185,15 +185,18 @@ struct foldproof_hunt_options {
   uint32_t first;     /* 1: ends with the first find [0] */
   const char *found;  /* folder for the fixtures of what is found ["foldproof-found"] */
   const char *ledger; /* a file of JSON lines: what earlier hunts have found is run first and expected to fail [none] */
+  uint32_t here;      /* 1: calls the functions in this process, as foldproof_verify does; jobs is then 1 [0] */
 };
 
 /* Draws random cases, judges the table's subjects on them, and makes each case that refutes a claim small, as `foldproof hunt` does. Of
  * `options` (may be NULL) it takes the subjects, the claims and the repeats. The functions of the table are called in processes that
  * are forked from this one: it should have no other threads, and is not left as it was (handlers of signals, the parent of orphans).
+ * CUDA's driver, for one, does not work in such processes: with `here` the functions are called in this one. A function that ends or hangs
+ * its process then ends or hangs the hunt, and what depends on earlier calls is not told apart from what does not.
  *
  * `take` receives lines of JSON, of these types: "judgement" as of foldproof_verify, with the object "found" (file, from, threshold,
  * tries, cases, other_terms, seen, looked); "holds", for a known failure that does not fail any more; "progress" (cases, seconds),
- * some times a second; and "hunt", the last one, which counts all. Anything but 0 ends the hunt; what is being made small by then is kept
+ * some times a second, or before each trial in this process; and "hunt", the last one, which counts all. Anything but 0 ends the hunt; what is being made small by then is kept
  * as it is; so do SIGINT and SIGTERM, unless the caller handles them. FOLDPROOF_BAD_INPUT, too, where nothing of the table can be hunted. */
 int foldproof_hunt(const struct foldproof_guest_table *table, const struct foldproof_verify_options *options,
                    const struct foldproof_hunt_options *hunt, foldproof_take take, void *context);

@@ -18,12 +18,14 @@ struct hunting {
   void *context;
   struct foldproof_hunt_options asked;
   struct fold_hunt hunt;
+  struct fold_selection selection;
+  struct fold_here here;
   struct fold_hunted hunted;
   struct fold_ledger ledger;
   struct fold_known known;
   const struct fold_find *find; /* the one that is told */
   size_t found, holds;
-  double seconds;
+  double begun, seconds;
 };
 
 /* For one call at a time (turn.h), because a handler has no context. */
@@ -72,9 +74,10 @@ static fold_status give(struct hunting *h, json_t *object) {
 }
 
 static json_t *found_object(const struct fold_find *f) {
-  return json_pack("{s:s,s:s,s:s,s:I,s:I,s:I,s:i,s:i}", "file", f->path, "from", f->from, "threshold", f->threshold,
+  return json_pack("{s:s,s:s,s:s,s:I,s:I,s:I,s:i,s:i,s:b}", "file", f->path, "from", f->from, "threshold", f->threshold,
                    "tries", (json_int_t)f->tries, "cases", (json_int_t)f->cases, "other_terms",
-                   (json_int_t)f->other_terms, "seen", (int)f->seen, "looked", (int)f->looked);
+                   (json_int_t)f->other_terms, "seen", (int)f->seen, "looked", (int)f->looked, "hangs",
+                   fold_hunt_hangs(&f->finding));
 }
 
 static fold_status give_judgement(void *context, const struct fold_judgement *judgement) {
@@ -101,6 +104,13 @@ static void show(void *context, const struct fold_hunted *hunted, double seconds
   json_t *line = json_pack("{s:s,s:I,s:f,s:I}", "type", "progress", "cases", (json_int_t)hunted->cases, "seconds",
                            seconds, "found", (json_int_t)h->found);
   if (give(h, line).code != FOLD_OK) stop = 1;
+}
+
+/* Before a trial in this process, where no other one looks at the time. */
+static bool is_over(void *context) {
+  struct hunting *h = context;
+  show(h, &h->hunted, fold_now() - h->begun);
+  return stop;
 }
 
 static void holds(void *context, const struct fold_ledger_line *known) {
@@ -142,16 +152,18 @@ static fold_status give_all(struct hunting *h) {
 
 static fold_status run(struct hunting *h) {
   const struct fold_hunt_sink sink = {found, show, h};
+  h->begun = fold_now();
   FOLD_TRY(fold_known_run(&h->hunt, &h->ledger, holds, h, &h->known));
-  const double begun = fold_now();
+  h->begun = fold_now();
   const fold_status status = fold_hunt_run(&h->hunt, &sink, &h->hunted);
-  h->seconds = fold_now() - begun;
+  h->seconds = fold_now() - h->begun;
   FOLD_TRY(status);
   return give_all(h);
 }
 
 static fold_status check(const struct foldproof_hunt_options *o) {
   if (o->jobs > FOLD_HUNT_LANES) return fold_error(FOLD_BAD_INPUT, "jobs %u: 1 to %d", o->jobs, FOLD_HUNT_LANES);
+  if (o->here && o->jobs != 1) return fold_error(FOLD_BAD_INPUT, "jobs %u: 1 in the caller's process", o->jobs);
   if (!(o->seconds >= 0 && isfinite(o->seconds)))
     return fold_error(FOLD_BAD_INPUT, "seconds %g: 0 or more", o->seconds);
   return fold_ok();
@@ -160,8 +172,11 @@ static fold_status check(const struct foldproof_hunt_options *o) {
 static fold_status hunt(struct hunting *h, const struct fold_selected *selected) {
   const struct foldproof_hunt_options *o = &h->asked;
   FOLD_TRY(check(o));
+  h->selection = selected->selection;
+  h->here = (struct fold_here){is_over, h};
+  if (o->here) h->selection.here = &h->here;
   h->hunt = (struct fold_hunt){.registry = &selected->all,
-                               .selection = &selected->selection,
+                               .selection = &h->selection,
                                .seed = o->seed,
                                .cases = o->cases,
                                .seconds = o->seconds > 0 ? o->seconds : 0,

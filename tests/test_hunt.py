@@ -17,10 +17,22 @@ import guest_shell
 FOLDPROOF = str(pathlib.Path(guest_shell.FOLDPROOF).resolve())
 # A sum of rows whose faults the environment does not choose: each subject has its own.
 SOURCE = r"""
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "foldproof_guest.h"
-enum { HONEST, TAIL, ENDS, KEPT, SLOW };
+enum { HONEST, TAIL, ENDS, KEPT, SLOW, HANGS, LANES };
+/* Notes each time, in the folder at hand. */
+static void hang(void) {
+  FILE *times = fopen("hangs", "a");
+  if (times && fputs("one\n", times) >= 0 && fclose(times) == 0)
+    for (;;) pause();
+}
+static float in_lanes(const float *x, uint64_t n) {
+  float lanes[4] = {0};
+  for (uint64_t i = 0; i < n; i++) lanes[i % 4] += x[i];
+  return lanes[0] + lanes[1] + (lanes[2] + lanes[3]);
+}
 static int run(const struct foldproof_guest_call *call, void *context) {
   static float longest[4096];
   static uint64_t kept;
@@ -32,19 +44,21 @@ static int run(const struct foldproof_guest_call *call, void *context) {
     float sum = 0;
     if (fault == TAIL && n > 300 && n % 24 == 23) end--;
     if (fault == ENDS && n > 100 && n < 130) abort();
+    if (fault == HANGS && n > 300 && n % 24 == 23) hang();
     for (uint64_t i = 0; i < end; i++) sum += x[i];
     if (fault == SLOW && r == 0) usleep(50000), sum += 1;
     if (fault == KEPT && n >= 70 && n < 90 && kept > 1000) sum += 1 + longest[0];
+    if (fault == LANES && n >= 50) sum = in_lanes(x, n);
     if (n < 4096 && n > kept) kept = n;
     ((float *)call->out)[r] = sum;
   }
   return 0;
 }
-static int faults[] = {HONEST, TAIL, ENDS, KEPT, SLOW};
+static int faults[] = {HONEST, TAIL, ENDS, KEPT, SLOW, HANGS, LANES};
 #define SUBJECT(name, k) {name, .order = "host/sequential", .run = run, .context = &faults[k]}
 static const struct foldproof_guest_subject subjects[] = {
     SUBJECT("mine/honest", HONEST), SUBJECT("mine/tail", WRONG), SUBJECT("mine/ends", DIES), SUBJECT("mine/kept", KEPT),
-    SUBJECT("mine/slow", SLOW)};
+    SUBJECT("mine/slow", SLOW), SUBJECT("mine/hangs", HANGS), SUBJECT("mine/lanes", LANES)};
 static const struct foldproof_guest_table table = {1, sizeof *subjects, sizeof subjects / sizeof *subjects, subjects};
 const struct foldproof_guest_table *foldproof_guest(void) { return &table; }
 """
@@ -138,6 +152,31 @@ def check_ledger(folder):
     build(folder, "mine")
 
 
+def check_hang(folder):
+    """A run that hangs costs its time limit once. The other subjects are hunted on."""
+    words = ("--guest", "./mine.so", "mine/tail,mine/hangs", "--claims", "bounded,run_to_run", "--cases", 900, "--jobs", 1, "--seed", 7, "--timeout", 2)
+    code, out, err = hunt(folder, *words, "--found", "hang")
+    assert code == 1 and out.count("BROKEN: mine/hangs") == 1 and "\n  it is not run any more in this hunt\n" in out, (out, err)
+    assert "REFUTED: mine/tail" in out and "f32/sum/1x311" in out and "\n1 subject hung, and was not run after that\n" in out, out
+    assert (folder / "hangs").read_text() == "one\n"
+
+
+def check_two(folder):
+    """The input on which two differ, small, and which is nearer to the exact result."""
+    for words, names in ((("--guest", "./mine.so", "mine/lanes", "--same-bits-as", "mine/honest"), ("mine/lanes", "mine/honest")),
+                         (("host/sequential", "--same-bits-as", "host/pairwise"), ("host/sequential", "host/pairwise"))):
+        code, out, err = hunt(folder, *words, "--claims", "same_bits_as", "--first", "--cases", 4000, "--seed", 5, "--found", names[0].replace("/", "-"))
+        assert code == 1 and f"REFUTED: {names[0]} on host violates same_bits_as: found-" in out and f"different bits than {names[1]}; " in out, (out, err)
+        assert re.search(rf"; errors of \S+ and \S+ ulps: ({names[0]}|{names[1]}|neither) is nearer to the exact result\n", out), out
+        assert repeated(folder, out) == [1], out
+    subprocess.run([FOLDPROOF, "verify", "host/sequential,host/pairwise", "--same-bits-as", "host/pairwise", "--claims", "same_bits_as,bounded", "--fixtures", "normal/f32/sum/1x1*",
+                    "--jsonl", "two.jsonl", "-q"], cwd=folder, capture_output=True)
+    again = subprocess.run([FOLDPROOF, "recheck", "two.jsonl"], cwd=folder, capture_output=True, text=True).stdout
+    assert " 0 contradictions; " in again and "violates same_bits_as" in again, again
+    code, out, err = hunt(folder, "host/pairwise", "--same-bits-as", "host/pairwise", "--cases", 1)
+    assert code == 2 and "--same-bits-as host/pairwise: no other subject is selected" in err, err
+
+
 def check_worst(folder):
     """The greatest error over its bound, with its input; above 1 for a fault."""
     words = ("--worst", "--seed", 2, "--time", "4s", "--found", "worst")
@@ -177,6 +216,11 @@ def check_refused(folder):
                         (("no/such",), "no/such"), (("--found", "/dev/null/x"), "/dev/null/x"), (("--found", "f" * 300), "fff")):
         code, out, err = hunt(folder, "--guest", "./mine.so", "mine/tail", "--cases", 400, "--seed", 7, *words)
         assert code == 2 and says in err and len(err.splitlines()) == 1, (words, code, out, err)
+    begun = time.monotonic()
+    for path in ("/dev/null/ledger", "."):
+        code, out, err = hunt(folder, "--guest", "./mine.so", "mine/tail", "--time", "1h", "--ledger", path)
+        assert code == 2 and "cannot be written" in err and len(err.splitlines()) == 1 and not out, (code, out, err)
+    assert time.monotonic() - begun < 60
     code, out, err = hunt(folder, "--engine", "mpi", "--cases", 1)
     assert code in (2, 77) and len(err.splitlines()) == 1, (code, out, err)
 
@@ -185,7 +229,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         build(folder, "mine")
-        for check in (check_find, check_honest, check_first, check_state, check_ledger, check_worst, check_interrupted, check_refused):
+        for check in (check_find, check_honest, check_first, check_state, check_ledger, check_hang, check_two, check_worst, check_interrupted, check_refused):
             begun = time.monotonic()
             check(folder)
             print(check.__name__, round(time.monotonic() - begun, 1), "s", flush=True)

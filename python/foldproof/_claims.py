@@ -27,7 +27,12 @@ def claimed(asked: Mapping[str, Any]) -> List[str]:
     return claims + ["same_bits_as"] * (asked.get("same_bits_as") is not None and "same_bits_as" not in claims)
 
 
+def meant_by(claim: str, problem: Any) -> List[str]:
+    """The claims that a name or a preset stands for; of max and min, `bounded` means what they have instead, too."""
+    found = _library.claims_of(claim)
+    return found + _OF_VALUES * ("bounded" in found and problem in _NEVER_ROUND)
+
+
 def asked_for(asked: Mapping[str, Any]) -> List[str]:
     """The claims that are judged because the user said so, or said nothing: all others are tidy ones."""
-    found = _library.claims_of(",".join(words(asked.get("only"), ",".join(claimed(asked)))))
-    return found + _OF_VALUES * ("bounded" in found and asked.get("problem") in _NEVER_ROUND)
+    return meant_by(",".join(words(asked.get("only"), ",".join(claimed(asked)))), asked.get("problem"))

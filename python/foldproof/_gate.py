@@ -13,7 +13,7 @@ import time as clock
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 from . import _arrays, _library
-from ._hunt import CannotHunt, Find, _quiet_after_fork, hunt, seconds_of
+from ._hunt import Find, _quiet_after_fork, hunt, seconds_of
 from ._result import NothingJudged
 from ._verify import _name_of, check_callable, check_options, judge, listed
 
@@ -211,7 +211,7 @@ def gate(
     seconds, name = seconds_of(time), asked.get("name") or _name_of(fn)
     like = _arrays.pick(asked.get("like"), asked.get("device") == "cuda")
     if asked.get("device", "cpu") != "cpu" or like not in ("numpy", "torch"):
-        raise CannotHunt(f"like={like!r}, device={asked.get('device', 'cpu')!r}: a callable runs in forked processes here: arrays of numpy or torch, on 'cpu'")
+        raise ValueError(f"like={like!r}, device={asked.get('device', 'cpu')!r}: a callable runs in forked processes here: arrays of numpy or torch, on 'cpu'")
     dtypes: List[str] = listed(asked.get("dtypes"), "dtypes") or ["f32"]
     dtype = next((_NUMPY[each] for each in ("f32", "f64", "f16") if each in dtypes), None)
     if reference is not None:

@@ -1,5 +1,5 @@
 """foldproof.hunt: looks for the input that refutes a callable, as the command's hunt does. The hunt's process is forked from this one, and forks those in which
-the callable runs: so this process is left as it was, and a callable that crashes loses only its case."""
+the callable runs: so this process is left as it was, and a callable that crashes loses only its case. What does not work in forked processes is called in this one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ._process_state import NoLateWrites, NoState
 from ._progress import Progress
 from ._result import Broken, NothingJudged, Record, Refuted, Result
 from ._rows import Rows
-from ._verify import check_options, judge
+from ._verify import check_options, judge, run_here
 
 _USUAL_SECONDS = 60
 _MOST_JOBS = 8
@@ -33,10 +33,6 @@ DRAWN = ("fixtures", "set", "only", "around", "sweep", "data", "seconds", "repea
 HUNTED = ("bounded", "compensated", "accurate_as", "ulps", "faithful", "correctly_rounded", "replays", "same_bits_as", "stays_in_bounds", "keeps_input", "run_to_run",
           "alignment_invariant", "batch_invariant", "length_invariant", "padding_invariant", "stride_invariant", "split_invariant", "permutation_invariant")
 _TIDY = ("stays_in_bounds", "keeps_input")  # not leaves_no_trace: memory that grows, which is looked for in many runs, is Python's as well
-
-
-class CannotHunt(ValueError):
-    """The callable does not work in forked processes."""
 
 
 class KnownHolds(AssertionError):
@@ -66,6 +62,7 @@ def _how_found(found: Dict[str, Any]) -> List[str]:
     told += [f"  seen in {found['seen']} of {found['looked']} new processes"] if found["seen"] < found["looked"] else []
     told += [f"  alone it holds: {before} case{'s' if before > 1 else ''} must run before it in the same process"] if before else []
     told.append(f"  made small from {found['from']} in {found['tries']} runs: {found['other_terms']} terms are neither 0 nor 1")
+    told += ["  it is not run any more in this hunt"] if found["hangs"] else []
     return [*told, f"  fixture: {found['file']}"]
 
 
@@ -141,9 +138,14 @@ def _refuse(asked: Dict[str, Any]) -> None:
         if name in asked:
             raise TypeError(f"{name!r} is no option of foldproof.hunt, which draws the cases: foldproof.verify takes it")
     check_options(asked)
-    if asked.get("device", "cpu") != "cpu":
-        raise CannotHunt(f"device={asked['device']!r}: a callable is hunted in forked processes, in which CUDA's driver does not work: hunt on 'cpu', or write a shared "
-                         "object for `foldproof hunt --guest`")
+
+
+def runs_here(in_process: Optional[bool], like: str, device: str) -> bool:
+    """Whether the callable is called in this process: JAX has threads, and CUDA's driver a context, that are not in a forked one."""
+    why = "like='jax'" if like == "jax" else f"device={device!r}" if device != "cpu" else ""
+    if why and in_process is False:
+        raise ValueError(f"{why}, in_process=False: it does not work in forked processes")
+    return bool(why) if in_process is None else bool(in_process)
 
 
 def _end_pool() -> None:
@@ -167,6 +169,20 @@ class _Prey:
     def __call__(self, table: Any, options: Any, guests: List[Guest], _found: Result) -> None:
         for guest in guests:
             guest.state, guest.late = NoState(), NoLateWrites()
+        if self.asked.here:
+            self._here(table, options, guests)
+        else:
+            self._apart(table, options, guests)
+
+    def _here(self, table: Any, options: Any, guests: List[Guest]) -> None:
+        with Progress(True) as progress:
+
+            def each(line: Dict[str, Any]) -> None:
+                self._take(line, guests[0].rows, progress)
+
+            _library.check(run_here(guests, each, lambda take: int(_library.library().foldproof_hunt(ctypes.byref(table), ctypes.byref(options), ctypes.byref(self.asked), take, None))))
+
+    def _apart(self, table: Any, options: Any, guests: List[Guest]) -> None:
         ours, theirs = os.pipe()
         parent = os.getpid()
         _end_pool()
@@ -204,12 +220,16 @@ class _Prey:
                 if line["type"] == "error":
                     raise _library.mistake(line["text"])
                 ended = line["type"] == "hunt"
-                if rows and line["type"] == "judgement":
-                    rows.explain(line)  # without the results, which are in the other process: there are only hashes of them
-                self.hunt.take(line)
-                progress.say(f"{self.hunt.cases:,} cases, {len(self.hunt.found)} found")
+                self._take(line, rows, progress)
         if not ended:
             raise OSError("the hunt's process ended before its time; what it had found is in its folder")
+
+
+    def _take(self, line: Dict[str, Any], rows: Optional[Rows], progress: Progress) -> None:
+        if rows and line["type"] == "judgement":
+            rows.explain(line)  # without the results, which are in the other process: there are only hashes of them
+        self.hunt.take(line)
+        progress.say(f"{self.hunt.cases:,} cases, {len(self.hunt.found)} found")
 
 
 @contextlib.contextmanager
@@ -230,6 +250,12 @@ def _jobs(jobs: Optional[int]) -> int:
     return min(len(os.sched_getaffinity(0)), _MOST_JOBS) if jobs is None else _library.whole("jobs", jobs, 1, _MOST_JOBS)
 
 
+def _jobs_here(jobs: Optional[int]) -> int:
+    if jobs not in (None, 1):
+        raise ValueError(f"jobs={jobs}: a callable that is called in this process has one")
+    return 1
+
+
 def hunt(
     fn: Callable[..., Any],
     *,
@@ -241,6 +267,7 @@ def hunt(
     found: Union[str, "os.PathLike[str]"] = "foldproof-found",
     ledger: Union[str, "os.PathLike[str]", None] = None,
     check: bool = True,
+    in_process: Optional[bool] = None,
     **asked: Any,
 ) -> Hunt:
     """Looks for the input on which a callable violates a claim: draws random cases, judges the callable on them, and makes each case that refutes a claim
@@ -254,10 +281,12 @@ def hunt(
     found     folder for the fixtures of what is found
     ledger    a file of JSON lines that keeps what is found, too. What it has from earlier hunts is run first and expected to fail
     check     False: raises nothing, and returns what was found
+    in_process True: fn is called in this process, as foldproof.verify does; a crash ends it. None: so for JAX and for device="cuda", which do not work in
+              forked processes
     asked     arguments of foldproof.verify that say what fn is: problem, dtypes, claims, like, same_bits_as, outputs, axis, order, finite, ...
 
     fn runs in processes that are forked from this one, and forked again for some hundreds of cases each. Threads that this process has are not in them; torch gets
-    one thread there. JAX and CUDA do not work in forked processes. leaves_no_trace is not judged there; foldproof.verify does."""
+    one thread there. leaves_no_trace is not judged there; foldproof.verify does."""
     __tracebackhide__ = True
     _refuse(asked)
     number = secrets.randbits(64) if seed is None else _library.whole("seed", seed, 0, 2**64 - 1)
@@ -274,8 +303,8 @@ def hunt(
     hunts: List[Hunt] = []
 
     def run(table: Any, of_table: Any, guests: List[Guest], result: Result) -> None:
-        if guests[0].like == "jax":
-            raise CannotHunt("like='jax': a callable is hunted in forked processes, in which JAX does not work: hunt arrays of numpy or torch")
+        if runs_here(in_process, guests[0].like, asked.get("device", "cpu")):
+            options.here, options.jobs = 1, _jobs_here(jobs)
         hunts.append(Hunt(result, number))
         _Prey(options, hunts[0])(table, of_table, guests, result)
 

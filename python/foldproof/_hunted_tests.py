@@ -6,8 +6,9 @@ from typing import Any, Callable, Dict, Mapping, Tuple
 
 import pytest
 
-from ._hunt import DRAWN, HUNTED, CannotHunt, Hunt, hunt
-from ._library import claims_of
+from ._claims import meant_by
+from ._hunt import DRAWN, HUNTED, Hunt, hunt
+from .pytest_plugin import or_skip
 
 
 class Hunts:
@@ -25,13 +26,11 @@ class Hunts:
     def judge(self, item: Any, what: Tuple[Any, ...], claim: str, fn: Callable[..., Any], asked: Mapping[str, Any], time: str) -> None:
         """Fails the test with the text of what refutes the claim; skips it if a hunt does not judge it."""
         __tracebackhide__ = True
-        claims = [name for name in claims_of(claim) if name in HUNTED]
+        claims = [name for name in meant_by(claim, asked.get("problem")) if name in HUNTED]
         if not claims:
             pytest.skip(f"a hunt does not judge {claim}")
-        try:
-            hunted = self._of(what, fn, asked, time, alone=not hasattr(item.config, "workerinput"))
-        except CannotHunt as why:
-            pytest.skip(str(why))
+        alone = not hasattr(item.config, "workerinput")
+        hunted = or_skip(lambda **_: self._of(what, fn, asked, time, alone), device=asked.get("device"))
         found = [find for find in hunted.found if find.claim in claims]
         records = [{key: value for key, value in find.record.items() if key != "found"} for find in found]
         item.__dict__.setdefault("_foldproof_records", []).extend(records if item.config.getoption("--foldproof-record") else [])

@@ -105,6 +105,7 @@ class HuntOptions(ctypes.Structure):
         ("first", c_uint32),
         ("found", c_char_p),
         ("ledger", c_char_p),
+        ("here", c_uint32),
     ]
 
 

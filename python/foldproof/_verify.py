@@ -107,8 +107,8 @@ def _unseen(like: str) -> Any:
     return (_library.Unseen * len(claims))(*(_library.Unseen(claim.encode(), reason.encode()) for claim, reason in claims.items()))
 
 
-def _run(table: Any, options: Any, guests: List[Guest], each: Callable[[Record], None]) -> None:
-    """Calls `each` for every record of the harness. Exceptions of the callables, or of `each`, are raised once the harness has ended."""
+def run_here(guests: List[Guest], each: Callable[[Record], None], run: Callable[[Any], int]) -> int:
+    """Calls `each` for every record that run(take) gives. Exceptions of the callables, or of `each`, are raised once it has ended."""
     stop: List[BaseException] = []
 
     def take(line: bytes, _context: Any) -> int:
@@ -124,11 +124,16 @@ def _run(table: Any, options: Any, guests: List[Guest], each: Callable[[Record],
     with guests[0].quiet(), _signals.lost_kept(guests[0].stop, take, *(guest.run_of for guest in guests)), _signals.noted() as signals:
         for guest in guests:
             guest.signals = signals
-        code = _library.library().foldproof_verify(ctypes.byref(table), ctypes.byref(options), _library.Take(take), None)
+        code = run(_library.Take(take))
     for guest in guests:
         stop.extend(error for error in guest.stop if error not in stop)
     if stop:
         raise stop[0]
+    return code
+
+
+def _run(table: Any, options: Any, guests: List[Guest], each: Callable[[Record], None]) -> None:
+    code = run_here(guests, each, lambda take: int(_library.library().foldproof_verify(ctypes.byref(table), ctypes.byref(options), take, None)))
     _library.check(0 if code == _library.UNSUPPORTED else code)  # Result.check says what was not judged
 
 

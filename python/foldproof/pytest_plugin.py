@@ -176,7 +176,7 @@ def _requires_gpus() -> bool:
     return os.environ.get("FOLDPROOF_REQUIRE_GPUS", "0") not in ("", "0")
 
 
-def _or_skip(call: Callable[..., Any], *what: Any, **asked: Any) -> Any:
+def or_skip(call: Callable[..., Any], *what: Any, **asked: Any) -> Any:
     """Skips a test, with the reason, if nothing can be judged."""
     import foldproof as package
 
@@ -204,7 +204,7 @@ class Foldproof:
         import foldproof as package
 
         __tracebackhide__ = True
-        return _or_skip(package.judge, fn, **_marked(self._item, asked))
+        return or_skip(package.judge, fn, **_marked(self._item, asked))
 
     def _kept(self, result: Any) -> Any:
         if self._item.config.getoption(_FILE):
@@ -214,7 +214,7 @@ class Foldproof:
     @staticmethod
     def _checked(result: Any) -> Any:
         __tracebackhide__ = True
-        return _or_skip(result.check)
+        return or_skip(result.check)
 
     def judge(self, fn: Callable[..., Any], **asked: Any) -> Any:
         """Like foldproof.judge."""
@@ -231,7 +231,7 @@ class Foldproof:
         import foldproof as package
 
         __tracebackhide__ = True
-        return _or_skip(package.golden, fn, file, **_marked(self._item, asked))
+        return or_skip(package.golden, fn, file, **_marked(self._item, asked))
 
 
 @pytest.fixture

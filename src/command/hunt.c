@@ -170,6 +170,9 @@ static int conclude(const struct hunt *h, const struct fold_hunted *n, bool inte
                    fold_text_grouped((double)n->cases, cases), fold_text_grouped((double)n->trials, trials), h->seconds,
                    fold_text_grouped(floor((double)n->trials / (h->seconds > 0 ? h->seconds : 1)), speed),
                    (unsigned long long)h->hunt.seed);
+  if (n->hung)
+    printf("%llu subject%s hung, and %s not run after that\n", (unsigned long long)n->hung, n->hung > 1 ? "s" : "",
+           n->hung > 1 ? "were" : "was");
   printf("%zu found: %llu held, %llu refuted, %llu broken, %llu skipped\n", h->found, (unsigned long long)held,
          (unsigned long long)refuted, (unsigned long long)broken, (unsigned long long)n->verdicts[FOLD_SKIPPED]);
   if (interrupted) {

@@ -33,7 +33,7 @@ fold_status fold_hunt_again(const struct fold_hunt *hunt, const struct fold_find
                                .sink = &judgements,
                                .stop = hunt->stop};
   fold_status unexplained;
-  const fold_status status = fold_supervise(&job, &unexplained);
+  const fold_status status = fold_hunt_do(&job, &unexplained);
   *seen = taking.seen;
   return status;
 }
@@ -41,8 +41,8 @@ fold_status fold_hunt_again(const struct fold_hunt *hunt, const struct fold_find
 static fold_status tell(const struct fold_hunt *hunt, const struct fold_find *find, const struct fold_cases *cases,
                         const struct fold_again_sink *sink) {
   size_t n_claims;
-  bool seen;
-  FOLD_TRY(fold_hunt_again(hunt, find, cases, sink, &seen));
+  bool seen = false;
+  if (!fold_hunt_hangs(&find->finding)) FOLD_TRY(fold_hunt_again(hunt, find, cases, sink, &seen));
   if (seen || cases->n == 0) return fold_ok();
   const struct fold_judgement as_found = {.subject = &hunt->registry->subjects[find->subject],
                                           .subject_index = find->subject,

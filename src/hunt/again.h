@@ -14,7 +14,7 @@ struct fold_again_sink {
 fold_status fold_hunt_again(const struct fold_hunt *hunt, const struct fold_find *find, const struct fold_cases *cases,
                             const struct fold_again_sink *sink, bool *seen);
 
-/* The same for the file of a find. What is not seen again goes to the sink as it was found. */
+/* The same for the file of a find. What is not seen again goes to the sink as it was found; so does a run that hangs, which is not run again. */
 fold_status fold_hunt_tell(const struct fold_hunt *hunt, const struct fold_find *find,
                            const struct fold_again_sink *sink);
 

@@ -31,14 +31,23 @@ static size_t shared_bytes(const struct fold_hunt *hunt) {
   return sizeof(struct fold_hunt_shared) + hunt->registry->n * sizeof(uint64_t);
 }
 
+/* False if nobody reads. */
+static bool write_to(void *context, const struct fold_lane_message *message) {
+  ssize_t n;
+  do n = write(*(const int *)context, message, sizeof *message);
+  while (n < 0 && errno == EINTR);
+  return n == (ssize_t)sizeof *message;
+}
+
 /* A process whose starter has ended ends, too. */
 static fold_status start(struct hunting *h) {
+  const struct fold_lane_ear ear = {write_to, &h->fd[1]};
   const pid_t parent = getpid(), pid = fork();
   if (pid < 0) return fold_system_failed("a process of the hunt cannot be started");
   if (pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     close(h->fd[0]);
-    if (getppid() == parent) fold_lane_run(h->hunt, h->shared, h->started, h->fd[1]);
+    if (getppid() == parent) fold_lane_run(h->hunt, h->shared, h->started, &ear);
     _exit(0);
   }
   h->pid[h->started++] = pid;
@@ -49,6 +58,7 @@ static void add_round(struct fold_hunted *to, const struct fold_hunted *round) {
   to->cases += round->cases;
   to->trials += round->trials;
   to->expected += round->expected;
+  to->hung += round->hung;
   for (int i = 0; i < FOLD_VERDICTS; i++) to->verdicts[i] += round->verdicts[i];
   for (int i = 0; i < FOLD_PROBLEMS; i++) to->by_problem[i] += round->by_problem[i];
   for (int i = 0; i < FOLD_DTYPES; i++) to->by_dtype[i] += round->by_dtype[i];
@@ -87,13 +97,11 @@ static bool listen(struct hunting *h) {
   return true;
 }
 
-static void watch(struct hunting *h) {
-  while (listen(h)) {
-    const double seconds = fold_now() - h->begun;
-    if (*h->hunt->stop) h->shared->interrupted = 1;
-    if (*h->hunt->stop || (h->hunt->seconds > 0 && seconds >= h->hunt->seconds)) h->shared->over = 1;
-    if (h->sink->progress) h->sink->progress(h->sink->context, h->hunted, seconds);
-  }
+static void look_at_time(struct hunting *h) {
+  const double seconds = fold_now() - h->begun;
+  if (*h->hunt->stop) h->shared->interrupted = 1;
+  if (*h->hunt->stop || (h->hunt->seconds > 0 && seconds >= h->hunt->seconds)) h->shared->over = 1;
+  if (h->sink->progress) h->sink->progress(h->sink->context, h->hunted, seconds);
 }
 
 /* All have closed their ends of the pipe. */
@@ -104,6 +112,38 @@ static void await_ends(struct hunting *h) {
   }
   if (h->ended < h->started && h->status.code == FOLD_OK)
     h->status = fold_error(FOLD_ENVIRONMENT, "a process of the hunt ended before its time");
+}
+
+static fold_status run_lanes(struct hunting *h) {
+  if (pipe(h->fd) != 0) return fold_system_failed("a hunt cannot be started");
+  for (unsigned i = 0; i < h->hunt->processes && h->status.code == FOLD_OK; i++) h->status = start(h);
+  close(h->fd[1]);
+  while (listen(h)) look_at_time(h);
+  await_ends(h);
+  close(h->fd[0]);
+  return h->status;
+}
+
+/* ---- in this process ---- */
+
+static bool hear(void *context, const struct fold_lane_message *message) {
+  struct hunting *h = context;
+  take(h, message);
+  return true;
+}
+
+static bool is_over(void *context) {
+  struct hunting *h = context;
+  look_at_time(h);
+  return h->shared->over;
+}
+
+/* The time that is over ends a round, but nothing that is being made small: that ends where the selection's own `here` says so. */
+static fold_status run_here(struct hunting *h) {
+  const struct fold_lane_ear ear = {hear, h};
+  h->shared->here = (struct fold_here){is_over, h};
+  fold_lane_run(h->hunt, h->shared, 0, &ear);
+  return h->status;
 }
 
 /* Finds out before the hunt whether the folder can be written. *made: it was not there. */
@@ -122,13 +162,9 @@ fold_status fold_hunt_run(const struct fold_hunt *hunt, const struct fold_hunt_s
   bool made;
   FOLD_TRY(check_folder(hunt->folder, &made));
   h.shared = mmap(NULL, shared_bytes(hunt), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (h.shared == MAP_FAILED || pipe(h.fd) != 0) return fold_system_failed("a hunt cannot be started");
-  for (unsigned i = 0; i < hunt->processes && h.status.code == FOLD_OK; i++) h.status = start(&h);
-  close(h.fd[1]);
-  watch(&h);
-  await_ends(&h);
-  close(h.fd[0]);
+  if (h.shared == MAP_FAILED) return fold_no_memory("for a hunt");
+  const fold_status status = hunt->selection->here ? run_here(&h) : run_lanes(&h);
   munmap(h.shared, shared_bytes(hunt));
   if (made) rmdir(hunt->folder); /* if it is empty */
-  return h.status;
+  return status;
 }

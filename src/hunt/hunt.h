@@ -18,7 +18,7 @@ struct fold_hunt {
   uint64_t seed, cases;        /* cases at most; 0: no limit */
   double seconds;              /* 0: no limit */
   double shrink_seconds;       /* for making one case small */
-  unsigned processes;          /* from 1 to FOLD_HUNT_LANES */
+  unsigned processes;          /* from 1 to FOLD_HUNT_LANES; 1 where the selection says that subjects are run here */
   bool first;                  /* ends with the first that is found */
   const char *folder;          /* for what is found */
   const uint64_t *expected;    /* of each subject: the claims whose refutation is known (a mask); NULL: none is */
@@ -31,6 +31,7 @@ struct fold_hunted {
   uint64_t cases, trials, verdicts[FOLD_VERDICTS];
   uint64_t by_problem[FOLD_PROBLEMS], by_dtype[FOLD_DTYPES], by_terms[40]; /* cases of 2^i to 2^(i + 1) - 1 terms */
   uint64_t expected;                                                       /* refutations that were expected */
+  uint64_t hung;  /* subjects that are not run any more, since a run did not end */
   double closest; /* the greatest error over its bound that held; NaN: none was measured */
   char closest_case[120];
 };

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/list.h"
 #include "run/supervise.h"
@@ -28,7 +29,7 @@ static fold_status take(void *context, const struct fold_judgement *j) {
   const enum fold_verdict verdict = j->finding.verdict;
   count_trial(t, c, j->subject_index);
   if (!(judged->fraction[c] >= j->finding.fraction)) judged->fraction[c] = j->finding.fraction;
-  if (!j->promised && !t->probe) return fold_ok();
+  if ((!j->promised && !t->probe) || fold_is_not_run(&j->finding)) return fold_ok();
   judged->verdicts[verdict]++;
   if ((verdict != FOLD_REFUTED && verdict != FOLD_BROKEN) || j->known || j->beside) return fold_ok();
   struct fold_against *against = fold_list_grow(&judged->against, &judged->n, &judged->room, sizeof *against);
@@ -59,18 +60,57 @@ struct fold_selection fold_judged_selection(const struct fold_selection *selecti
   return one;
 }
 
+bool fold_hunt_hangs(const struct fold_finding *finding) {
+  return finding->verdict == FOLD_BROKEN &&
+         (strstr(finding->reason, "did not end") || strstr(finding->reason, "hung between"));
+}
+
+/* A job that is done in this process. */
+struct here {
+  const struct fold_job *job;
+  volatile int over;
+};
+
+static fold_status pass_on(void *context, const struct fold_judgement *judgement) {
+  const struct here *h = context;
+  return h->job->sink->judgement(h->job->sink->context, judgement);
+}
+
+static fold_status look(void *context, struct fold_place place, uint64_t input_hash) {
+  struct here *h = context;
+  const struct fold_here *here = h->job->selection->here;
+  (void)place, (void)input_hash;
+  if (here->is_over(here->context) || (h->job->stop && *h->job->stop)) h->over = 1;
+  return fold_ok();
+}
+
+fold_status fold_hunt_do(const struct fold_job *job, fold_status *unexplained) {
+  struct here h = {.job = job};
+  const struct fold_sink sink = {.judgement = pass_on, .trial = look, .context = &h};
+  if (!job->selection->here) return fold_supervise(job, unexplained);
+  *unexplained = fold_ok();
+  FOLD_TRY(fold_verify(job->registry, job->selection, job->cases, NULL, &sink, &h.over));
+  job->selection->here->is_over(job->selection->here->context); /* the last trial may have ended by an interruption */
+  return fold_ok();
+}
+
 fold_status fold_judge_cases(const struct fold_registry *registry, const struct fold_selection *selection,
                              const struct fold_cases *cases, const volatile int *stop,
                              struct fold_judged_cases *judged) {
   struct taking taking = {judged, cases, selection->probe, SIZE_MAX, SIZE_MAX};
   const struct fold_sink sink = {.judgement = take, .context = &taking};
-  const struct fold_job job = {
-      .registry = registry, .selection = selection, .cases = cases, .judge = true, .sink = &sink, .stop = stop};
+  const struct fold_job job = {.registry = registry,
+                               .selection = selection,
+                               .cases = cases,
+                               .judge = true,
+                               .once = true,
+                               .sink = &sink,
+                               .stop = stop};
   *judged = (struct fold_judged_cases){.unexplained = fold_ok()};
   judged->fraction = malloc((cases->n + 1) * sizeof *judged->fraction);
   if (!judged->fraction) return fold_no_memory("for %zu cases", cases->n);
   for (size_t i = 0; i < cases->n; i++) judged->fraction[i] = (double)NAN;
-  FOLD_TRY(fold_supervise(&job, &judged->unexplained));
+  FOLD_TRY(fold_hunt_do(&job, &judged->unexplained));
   put_causes_first(judged);
   return fold_ok();
 }

@@ -1,8 +1,8 @@
-/* judged.h: judges a list of cases in a process of their own, and keeps what is refuted or broken. */
+/* judged.h: judges a list of cases in a process of their own, or in this one (fold_selection.here), and keeps what is refuted or broken. */
 #ifndef FOLD_JUDGED_H
 #define FOLD_JUDGED_H
 
-#include "run/runner.h"
+#include "run/supervise.h"
 
 /* A claim of a subject that was refuted on a case, or whose run failed there. */
 struct fold_against {
@@ -23,10 +23,15 @@ struct fold_judged_cases {
 /* The same selection, of one subject and one claim. */
 struct fold_selection fold_judged_selection(const struct fold_selection *selection, const struct fold_subject *subject,
                                             enum fold_claim_id claim);
-/* Judges by the selection's claims. A known defect of a peer does not count as refuted. */
+/* Whether a run took longer than it may. */
+bool fold_hunt_hangs(const struct fold_finding *finding);
+/* Judges by the selection's claims. A known defect of a peer does not count as refuted. A subject that hangs is not run after that: its other
+ * cases are not judged. */
 fold_status fold_judge_cases(const struct fold_registry *registry, const struct fold_selection *selection,
                              const struct fold_cases *cases, const volatile int *stop,
                              struct fold_judged_cases *judged);
+/* Does such a job, of which the sink has judgements alone. */
+fold_status fold_hunt_do(const struct fold_job *job, fold_status *unexplained);
 void fold_judged_close(struct fold_judged_cases *judged);
 
 #endif

@@ -1,12 +1,10 @@
 /* lane.c: see lane.h. */
 #include "hunt/lane.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "fixtures/family.h"
 #include "hunt/keep.h"
@@ -25,7 +23,7 @@ struct lane {
 struct process {
   const struct fold_hunt *hunt;
   struct fold_hunt_shared *shared;
-  int fd;
+  const struct fold_lane_ear *ear;
   struct fold_draw draw;
   struct lane *lanes; /* FOLD_HUNT_LANES */
 };
@@ -36,12 +34,8 @@ static unsigned log2_of(size_t n) {
   return k < SIZES ? k : SIZES - 1;
 }
 
-/* False if nobody reads. */
 static bool send(const struct process *p, const struct fold_lane_message *message) {
-  ssize_t n;
-  do n = write(p->fd, message, sizeof *message);
-  while (n < 0 && errno == EINTR);
-  return n == (ssize_t)sizeof *message;
+  return p->ear->hear(p->ear->context, message);
 }
 
 static void count_case(struct fold_hunted *h, const struct fold_case *c) {
@@ -85,8 +79,8 @@ static bool is_expected(const struct fold_hunt *hunt, const struct fold_against 
 }
 
 static fold_status keep_find(const struct process *p, const struct fold_cases *cases, const struct fold_against *a) {
-  const struct fold_shrink shrink = {p->hunt->registry, p->hunt->selection, &p->shared->interrupted,
-                                     p->hunt->shrink_seconds};
+  const volatile int *stop = p->hunt->selection->here ? p->hunt->stop : &p->shared->interrupted;
+  const struct fold_shrink shrink = {p->hunt->registry, p->hunt->selection, stop, p->hunt->shrink_seconds};
   struct fold_lane_message message = {.word = FOLD_LANE_FOUND};
   struct fold_found found;
   fold_status status = fold_shrink(&shrink, cases->at, a->c + 1, a, &found);
@@ -115,6 +109,42 @@ static fold_status keep_finds(const struct process *p, const struct fold_cases *
   return status;
 }
 
+/* A subject that hung in this round is left out of all further ones. */
+static void leave_hung(const struct process *p, const struct fold_judged_cases *judged, struct fold_hunted *h) {
+  for (size_t i = 0; i < judged->n; i++) {
+    _Atomic uint64_t *of = &p->shared->refuted[judged->against[i].subject];
+    if (fold_hunt_hangs(&judged->against[i].finding))
+      h->hung += !(atomic_fetch_or(of, FOLD_HUNT_HUNG) & FOLD_HUNT_HUNG);
+  }
+}
+
+static bool has_hung(const struct process *p, size_t subject) {
+  return atomic_load(&p->shared->refuted[subject]) & FOLD_HUNT_HUNG;
+}
+
+/* The names of the hunt's subjects that have not hung, in memory that the caller frees; "": there are none. */
+static char *names_of_others(const struct process *p) {
+  char *names = NULL;
+  size_t size;
+  FILE *out = open_memstream(&names, &size);
+  bool any = false;
+  for (size_t i = 0; out && i < p->draw.n; i++) {
+    const size_t subject = p->draw.subjects[i];
+    if (has_hung(p, subject)) continue;
+    fprintf(out, "%s%s", any ? "," : "", p->hunt->registry->subjects[subject].name);
+    any = true;
+  }
+  if (out && fclose(out) == 0) return names;
+  free(names);
+  return NULL;
+}
+
+static bool any_has_hung(const struct process *p) {
+  bool any = false;
+  for (size_t i = 0; i < p->draw.n; i++) any |= has_hung(p, p->draw.subjects[i]);
+  return any;
+}
+
 static bool is_on_device(const struct process *p) {
   for (size_t i = 0; i < p->draw.n; i++)
     if (!fold_engine_is_here(p->hunt->registry->subjects[p->draw.subjects[i]].engine)) return true;
@@ -137,17 +167,37 @@ static struct fold_selection seldom_busy(const struct fold_selection *selection)
   return seldom;
 }
 
+static fold_status judge(const struct process *p, const struct fold_cases *cases, struct fold_judged_cases *judged) {
+  struct fold_selection others = seldom_busy(p->hunt->selection);
+  char *names = NULL;
+  if (others.here) others.here = &p->shared->here;
+  if (any_has_hung(p)) {
+    others.subjects = names = names_of_others(p);
+    if (!names) return fold_no_memory("for names of subjects");
+  }
+  const fold_status status = fold_judge_cases(p->hunt->registry, &others, cases, &p->shared->over, judged);
+  free(names);
+  return status;
+}
+
+static bool all_have_hung(const struct process *p) {
+  bool all = true;
+  for (size_t i = 0; i < p->draw.n; i++) all &= has_hung(p, p->draw.subjects[i]);
+  return all;
+}
+
 static fold_status run_round(const struct process *p, struct lane *lane, uint64_t round, size_t n) {
   struct fold_lane_message message = {.word = FOLD_LANE_ROUND, .hunted = {.closest = (double)NAN}};
   struct fold_cases cases = {0};
   struct fold_judged_cases judged = {0};
-  const struct fold_selection selection = seldom_busy(p->hunt->selection);
   fold_status status = fold_draw_round(&p->draw, &lane->sizes, round, n, &cases);
   leave_out(p->hunt, &cases);
-  if (status.code == FOLD_OK)
-    status = fold_judge_cases(p->hunt->registry, &selection, &cases, &p->shared->over, &judged);
+  if (status.code == FOLD_OK) status = judge(p, &cases, &judged);
   if (status.code == FOLD_OK) count_round(lane, &cases, &judged, &message.hunted);
-  if (status.code == FOLD_OK) status = keep_finds(p, &cases, &judged, &message.hunted);
+  leave_hung(p, &judged, &message.hunted);
+  /* A run in this process may have failed by the interruption itself. */
+  const bool interrupted = p->hunt->selection->here && *p->hunt->stop;
+  if (status.code == FOLD_OK && !interrupted) status = keep_finds(p, &cases, &judged, &message.hunted);
   if (status.code == FOLD_OK) status = judged.unexplained;
   fold_judged_close(&judged);
   fold_cases_free(&cases);
@@ -165,7 +215,7 @@ static fold_status run_rounds(const struct process *p, unsigned process) {
   const bool device = is_on_device(p);
   size_t size = sizes[device].first;
   uint64_t first = 0;
-  for (uint64_t round = 0; !p->shared->over; round++, first += size) {
+  for (uint64_t round = 0; !p->shared->over && !all_have_hung(p); round++, first += size) {
     const unsigned lane = (unsigned)(round % FOLD_HUNT_LANES);
     if (lane == 0 && round > 0 && size < sizes[device].most) size *= 2;
     const size_t n = left_of(p->hunt, first, size);
@@ -175,9 +225,10 @@ static fold_status run_rounds(const struct process *p, unsigned process) {
   return fold_ok();
 }
 
-void fold_lane_run(const struct fold_hunt *hunt, struct fold_hunt_shared *shared, unsigned process, int fd) {
+void fold_lane_run(const struct fold_hunt *hunt, struct fold_hunt_shared *shared, unsigned process,
+                   const struct fold_lane_ear *ear) {
   struct fold_lane_message message = {.word = FOLD_LANE_ENDED};
-  struct process p = {hunt, shared, fd, {0}, calloc(FOLD_HUNT_LANES, sizeof(struct lane))};
+  struct process p = {hunt, shared, ear, {0}, calloc(FOLD_HUNT_LANES, sizeof(struct lane))};
   message.status =
       p.lanes ? fold_draw_open(hunt->registry, hunt->selection, hunt->seed, &p.draw) : fold_no_memory("for a hunt");
   if (message.status.code == FOLD_OK) message.status = run_rounds(&p, process);

@@ -1,4 +1,4 @@
-/* lane.h: what one process of a hunt does, and what it says to the process that has started it. */
+/* lane.h: what one process of a hunt does, and what it says to the process that has started it, or that it is. */
 #ifndef FOLD_LANE_H
 #define FOLD_LANE_H
 
@@ -6,12 +6,16 @@
 
 #include "hunt/hunt.h"
 
+/* The subject is not run any more: each further run could take as long as the one that did not end. */
+#define FOLD_HUNT_HUNG ((uint64_t)1 << 63)
+
 /* Memory that all processes of a hunt share. */
 struct fold_hunt_shared {
+  struct fold_here here;       /* of rounds, where the hunt's selection has one */
   volatile int over;           /* no further round is begun; what is found is made small */
   volatile int interrupted;    /* what is found is kept as it is */
   _Atomic bool first_is_taken; /* where the first find ends the hunt: a process has it */
-  _Atomic uint64_t refuted[];  /* of each subject: the claims that are found already, a mask */
+  _Atomic uint64_t refuted[];  /* of each subject: the claims that are found already, a mask; and FOLD_HUNT_HUNG */
 };
 
 /* A message: written whole, since it is shorter than PIPE_BUF. */
@@ -26,7 +30,14 @@ struct fold_lane_message {
 };
 _Static_assert(sizeof(struct fold_lane_message) <= 4096, "longer messages could be mixed with others");
 
-/* Goes through the rounds of process number `process`, and sends messages on fd. */
-void fold_lane_run(const struct fold_hunt *hunt, struct fold_hunt_shared *shared, unsigned process, int fd);
+/* Takes the messages of a lane's process. False: nobody listens. */
+struct fold_lane_ear {
+  bool (*hear)(void *context, const struct fold_lane_message *message);
+  void *context;
+};
+
+/* Goes through the rounds of process number `process`. */
+void fold_lane_run(const struct fold_hunt *hunt, struct fold_hunt_shared *shared, unsigned process,
+                   const struct fold_lane_ear *ear);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/path.h"
 
@@ -50,8 +51,23 @@ static fold_status read_lines(struct fold_ledger *ledger, FILE *in) {
   return status;
 }
 
+static fold_status not_written(const char *path) {
+  return fold_error(fold_write_code(errno), "%s: cannot be written: %s", fold_path_tail(path), strerror(errno));
+}
+
+/* Finds out before a hunt whether its finds can be added. */
+static fold_status check_written(const char *path) {
+  const bool missing = access(path, F_OK) != 0;
+  FILE *out = fopen(path, "a");
+  if (!out) return not_written(path);
+  fclose(out);
+  if (missing) unlink(path);
+  return fold_ok();
+}
+
 fold_status fold_ledger_read(const char *path, struct fold_ledger *ledger) {
   *ledger = (struct fold_ledger){path, json_array()};
+  if (path) FOLD_TRY(check_written(path));
   FILE *in = path ? fopen(path, "r") : NULL;
   if (path && !in && errno != ENOENT)
     return fold_error(FOLD_BAD_INPUT, "%s: %s", fold_path_tail(path), strerror(errno));
@@ -97,8 +113,7 @@ fold_status fold_ledger_add(struct fold_ledger *ledger, const struct fold_regist
   bool written = out && fprintf(out, "%s\n", text) > 0;
   if (out) written &= fclose(out) == 0;
   free(text);
-  if (written) return fold_ok();
-  return fold_error(fold_write_code(errno), "%s: cannot be written: %s", fold_path_tail(ledger->path), strerror(errno));
+  return written ? fold_ok() : not_written(ledger->path);
 }
 
 void fold_ledger_close(struct fold_ledger *ledger) { json_decref(ledger->lines); }

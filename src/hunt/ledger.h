@@ -20,7 +20,8 @@ struct fold_ledger {
   json_t *lines; /* an array */
 };
 
-/* Reads the file; one that does not exist has no lines. BAD_INPUT names the line that is wrong. */
+/* Reads the file; one that does not exist has no lines. BAD_INPUT names the line that is wrong. A file that could not be written later fails
+ * now; one that does not exist is not made. */
 fold_status fold_ledger_read(const char *path, struct fold_ledger *ledger);
 size_t fold_ledger_length(const struct fold_ledger *ledger);
 struct fold_ledger_line fold_ledger_at(const struct fold_ledger *ledger, size_t i);

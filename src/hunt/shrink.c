@@ -36,7 +36,7 @@ static fold_status judge_list(struct shrinking *s, const struct fold_cases *case
   struct fold_judged_cases judged;
   *at = cases->n;
   fold_status status = fold_judge_cases(s->by->registry, &s->selection, cases, s->by->stop, &judged);
-  for (size_t i = 0; i < judged.n && *at == cases->n; i++) {
+  for (size_t i = 0; i < judged.n && *at == cases->n && !*s->by->stop; i++) {
     if (!is_same(s, &judged.against[i]) || judged.against[i].c < from) continue;
     *at = judged.against[i].c;
     s->found->finding = judged.against[i].finding;
@@ -386,14 +386,9 @@ static fold_status shrink_values(struct shrinking *s) {
   return look(s, LOOKS);
 }
 
-/* Each candidate of a run that does not end would cost the time limit. */
-static bool hangs(const struct fold_found *found) {
-  return found->broken && (strstr(found->finding.reason, "did not end") || strstr(found->finding.reason, "hung"));
-}
-
 static fold_status shrink_found(struct shrinking *s, const struct fold_case *before, size_t n) {
   FOLD_TRY(fold_case_copy(&before[n - 1], &s->found->origin));
-  if (hangs(s->found)) {
+  if (fold_hunt_hangs(&s->found->finding)) { /* each candidate would cost the time limit */
     s->found->whole = fold_case_all_elements(&before[n - 1]) > FOLD_WRITE_MOST;
     return keep_last(before, n, 1, &s->found->cases);
   }

@@ -406,10 +406,15 @@ static fold_status record_subject(const struct fold_round *round, struct opened 
 
 /* A subject whose processes ended or hung for so long is not run any more, so that all others are judged in reasonable
  * time. */
+#define NOT_RUN "not run: it crashed or hung in other cases for "
 static fold_status check_patience(const struct fold_round *round) {
   double lost = round->seconds_lost ? round->seconds_lost[round->place.subject] : 0;
   if (lost <= round->patience) return fold_ok();
-  return fold_error(FOLD_ENVIRONMENT, "not run: it crashed or hung in other cases for %.0f s in all", lost);
+  return fold_error(FOLD_ENVIRONMENT, NOT_RUN "%.0f s in all", lost);
+}
+
+bool fold_is_not_run(const struct fold_finding *finding) {
+  return finding->verdict == FOLD_BROKEN && strncmp(finding->reason, NOT_RUN, strlen(NOT_RUN)) == 0;
 }
 
 static fold_status check_time(const struct fold_selection *selection) {

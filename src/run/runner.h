@@ -12,6 +12,12 @@
 
 enum { FOLD_REPEATS = 3, FOLD_REPEATS_MOST = 1000000 };
 
+/* Subjects are run in this process: one that crashes or hangs ends it. `is_over` is asked before each trial. */
+struct fold_here {
+  bool (*is_over)(void *context);
+  void *context;
+};
+
 /* What the user asked for; globs are comma-separated, NULL means all. */
 struct fold_selection {
   const char *subjects, *claims, *fixtures;
@@ -32,13 +38,14 @@ struct fold_selection {
   const struct fold_guest
       *guests; /* where there are any, only their subjects are meant unless `subjects` says otherwise */
   size_t n_guests;
-  bool finite;              /* the guests take finite terms alone */
-  double seconds;           /* for all; 0: as long as it takes. Else the shortest cases come first, */
-  double end;               /* and from this time on (fold_now) the others are left out */
-  const char *seconds_text; /* as the user wrote it */
-  bool probe;               /* judge claims that are not promised too */
-  bool fresh;               /* for a process that has the same fixtures, which it has read whole (fresh.c) */
-  bool backwards;           /* the last case first, and of each the last subject (fresh.c) */
+  bool finite;                  /* the guests take finite terms alone */
+  double seconds;               /* for all; 0: as long as it takes. Else the shortest cases come first, */
+  double end;                   /* and from this time on (fold_now) the others are left out */
+  const char *seconds_text;     /* as the user wrote it */
+  const struct fold_here *here; /* of a hunt; NULL: subjects are run in processes of their own */
+  bool probe;                   /* judge claims that are not promised too */
+  bool fresh;                   /* for a process that has the same fixtures, which it has read whole (fresh.c) */
+  bool backwards;               /* the last case first, and of each the last subject (fresh.c) */
 };
 
 /* One claim of one subject on one case. */
@@ -119,6 +126,8 @@ fold_status fold_round_fail(const struct fold_round *round, struct fold_place pl
  * and whether it was promised. */
 struct fold_judgement fold_round_judgement(const struct fold_round *round, struct fold_place place, size_t claim);
 
+/* Whether a judgement is broken since its subject was not run, for the time that it had cost (patience). */
+bool fold_is_not_run(const struct fold_finding *finding);
 /* Judges everything selected; `fresh` may be NULL. Stops early, with OK, once *stop is non-zero. */
 fold_status fold_verify(const struct fold_registry *registry, const struct fold_selection *selection,
                         const struct fold_cases *cases, const struct fold_fresh *fresh, const struct fold_sink *sink,

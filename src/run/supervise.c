@@ -48,7 +48,7 @@ static fold_status start_worker(struct fold_supervisor *s) {
                                .fresh = s->fresh,
                                .place = s->round.place,
                                .seconds_lost = s->seconds_lost,
-                               .patience = LIMITS_OF_A_SUBJECT * s->limit,
+                               .patience = (s->job->once ? 0.5 : LIMITS_OF_A_SUBJECT) * s->limit,
                                .explained = s->explained,
                                .uninformed = s->uninformed};
   /* The worker before may have ended within a run: makes the count even before the new worker starts. */

@@ -20,6 +20,7 @@ struct fold_job {
   const struct fold_cases *cases; /* NULL: those that the selection chooses */
   bool judge;                     /* each claim; else one run of each subject, and nothing is judged */
   uint64_t fresh_for;             /* claims for which the same runs are first made in new processes (fresh.h): a mask */
+  bool once;                      /* a subject whose run hung is not run any more, as one that crashed for long */
   bool in_process;                /* no process of its own: for debuggers and profilers, and at the user's risk */
   /* Called in the worker before anything else; it may start engines. If it fails, the job fails. May be NULL. */
   fold_status (*ready)(const struct fold_job *job);
@@ -31,8 +32,8 @@ struct fold_job {
 };
 
 /* One run of a subject may take FOLDPROOF_TIMEOUT seconds (20) and a microsecond for each element. A subject that has
- * cost more than three times as long, by processes that it ended or hung, is not run any more: its judgements are
- * broken. *unexplained is ENVIRONMENT if all was judged, but some process ended for a reason that no judgement gives. */
+ * cost more than three times as long (half as long, if job->once), by processes that it ended or hung, is not run any more: its judgements
+ * are broken (fold_is_not_run). *unexplained is ENVIRONMENT if all was judged, but some process ended for a reason that no judgement gives. */
 fold_status fold_supervise(const struct fold_job *job, fold_status *unexplained);
 
 #endif

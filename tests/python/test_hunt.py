@@ -15,6 +15,7 @@ import numpy as np
 from importable import to_import
 
 import foldproof
+from foldproof import _hunt
 
 
 def row_sum(x):
@@ -161,6 +162,73 @@ class Hunts(Kept):
         self.assertRaises(foldproof.NothingJudged, self.hunt(skips, cases=64).check)
 
 
+def works_here_only(fn):
+    """As what has threads, or a context of a driver, that a forked process lacks."""
+    own = os.getpid()
+
+    def refuses(*x):
+        if os.getpid() != own:
+            raise RuntimeError("it does not work after a fork")
+        return fn(*x)
+    return refuses
+
+
+class InThisProcess(Kept):
+    def here(self, fn, **asked):
+        return self.hunt(works_here_only(fn), in_process=True, **{"jobs": None, "name": "mine", **asked})
+
+    def test_nothing_is_found(self):
+        hunt = self.here(row_sum, cases=150)
+        self.assertEqual((hunt.found, hunt.cases, hunt.counts["refuted"], hunt.counts["broken"]), ([], 150, 0, 0))
+        self.assertGreater(hunt.counts["held"], 150)
+        self.assertIn("it does not work after a fork", self.hunt(works_here_only(row_sum), cases=150, name="mine").found[0].text)
+
+    def test_a_find(self):
+        find, = self.here(loses_one, time=300, first=True).found
+        self.assertEqual((find.subject, find.claim, find.record["cols"], find.record["found"]["other_terms"]), ("mine", "bounded", 23, 0))
+        apart, = self.hunt(loses_one, time=300, first=True, name="mine").found
+        self.assertEqual(Path(find.path).read_text(), Path(apart.path).read_text())
+
+    def test_the_time(self):
+        def slow(x):
+            time.sleep(0.01)
+            return x.sum(-1)
+
+        begun = time.monotonic()
+        self.assertEqual(self.here(slow, time=1).found, [])
+        self.assertLess(time.monotonic() - begun, 20)
+
+    def test_an_interruption(self):
+        def interrupts(x):
+            if x.shape[1] > 100:
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.1)
+            return x.sum(-1)
+
+        self.assertRaises(KeyboardInterrupt, self.here, interrupts, time=300)
+        self.assertEqual(os.listdir(self.folder.name), [])
+
+    def test_a_callable_that_takes_nothing(self):
+        self.assertRaises(TypeError, self.hunt, lambda: 0, in_process=True, jobs=None, cases=10)
+
+    def test_a_ledger(self):
+        ledger = os.path.join(self.folder.name, "known.jsonl")
+        find, = self.here(loses_one, time=300, first=True, ledger=ledger).found
+        again = self.here(loses_one, cases=200, ledger=ledger)
+        self.assertEqual((again.found, again.holds), ([], []))
+        self.assertIn(find.path, self.here(row_sum, cases=64, ledger=ledger).holds[0])
+
+    def test_jax(self):
+        try:
+            import jax.numpy as jnp
+        except ImportError:
+            self.skipTest("no JAX here")
+        hunt = self.hunt(lambda x: jnp.sum(x, -1), like="jax", cases=100, jobs=None, claims="run_to_run")  # XLA flushes subnormal sums, outside their bound
+        self.assertEqual((hunt.found, hunt.cases, hunt.counts["broken"]), ([], 100, 0))
+        find, = self.hunt(lambda x: jnp.zeros(len(x), x.dtype), like="jax", time=300, first=True, jobs=None, claims="bounded").found
+        self.assertEqual((find.record["cols"], find.record["found"]["other_terms"]), (1, 0))
+
+
 class Ledgers(Kept):
     def test_known_failures(self):
         ledger = os.path.join(self.folder.name, "known.jsonl")
@@ -188,7 +256,10 @@ class Refused(Kept):
         self.refused("cases=0: 1 to", cases=0)
         self.refused("seed=-1: 0 to", seed=-1)
         self.refused("jobs=9: 1 to 8", jobs=9)
-        self.refused("in which CUDA's driver does not work", device="cuda")
+        for what in (("jax", "cpu"), ("torch", "cuda")):
+            self.assertTrue(_hunt.runs_here(None, *what))
+            self.assertRaisesRegex(ValueError, "=.*, in_process=False: it does not work in forked processes", _hunt.runs_here, False, *what)
+        self.refused("jobs=2: a callable that is called in this process has one", jobs=2, in_process=True)
         self.refused("py/row_sum: its problems has the unknown word 'some'", problem="some")
 
     def test_a_ledger_that_is_none(self):

@@ -29,6 +29,10 @@ def test_wrong(x):
 def test_device(x):
     return x.sum(-1)
 
+@foldproof.reduction(claims="bounded", problem="max", like="numpy")
+def test_most(x):
+    return x.max(-1) if x.shape[1] % 24 != 23 else x[:, 1:].max(-1)
+
 test_two = foldproof.reductions({"mine/right": lambda x: x.sum(-1), "mine/wrong": lambda x: x[:, 1:].sum(-1)}, claims="bounded", like="numpy")
 
 def test_by_hand(foldproof):
@@ -51,11 +55,11 @@ class Hunted(unittest.TestCase):
         said = self.pytest("--foldproof-hunt", "4s", "--foldproof-record", "records.jsonl").stdout
         for name, verdict in {"test_right[bounded-f32]": "PASSED", "test_right[run_to_run-f32]": "PASSED", "test_right[fresh_process-f32]": "SKIPPED",
                               "test_right[leaves_no_trace-f32]": "SKIPPED", "test_right[keeps_input-f32]": "PASSED", "test_wrong[bounded-f32]": "FAILED",
-                              "test_wrong[keeps_input-f32]": "PASSED", "test_device[bounded-f32]": "SKIPPED", "test_two[mine/right-bounded-f32]": "PASSED",
+                              "test_wrong[keeps_input-f32]": "PASSED", "test_device[bounded-f32]": "SKIPPED", "test_most[bounded-f32]": "FAILED", "test_two[mine/right-bounded-f32]": "PASSED",
                               "test_two[mine/wrong-bounded-f32]": "FAILED", "test_two[mine/wrong-keeps_input-f32]": "PASSED", "test_by_hand": "PASSED"}.items():
             self.assertIn(f"{name} {verdict}", said)
         for words in ("py/test_wrong: bounded is refuted on found-", "fixture: foldproof-found/found-", "reproduce: import foldproof", "found in", "seed 0x",
-                      "a hunt does not judge fresh_process", "in which CUDA's driver does not work"):
+                      "a hunt does not judge fresh_process"):
             self.assertIn(words, said)
         self.assertIn('"case":"found-', (Path(self.folder.name) / "records.jsonl").read_text())
         self.assertTrue(list((Path(self.folder.name) / "foldproof-found").glob("found-*.ini")))
