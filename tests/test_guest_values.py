@@ -78,10 +78,21 @@ def check_extremes(folder):
         assert code == 1 and f"REFUTED: extremes/{subject} on host violates correctly_rounded" in out, (code, out, err)
 
 
+def check_terms_left_out(folder):
+    """A maximum that leaves a term out is a wrong value. It keeps no result, also where another term is an infinity of either sign."""
+    guest = build(folder, "extremes", GUESTS / "extremes.c")
+    code, out, err = verify("--guest", str(guest), "--subjects", "extremes/without_*", "--claims", "run_to_run", "--fixtures", "inf*/f32/max/*,neg_inf*/f32/max/*,infinities*/f32/max/*")
+    assert code == 0 and " 0 refuted, 0 skipped" in out, (code, out, err)
+    for which in "last", "first", "largest":
+        code, out, err = verify("--guest", str(guest), "--subjects", f"extremes/without_{which}", "--fixtures", "*/f32/max/*")
+        assert code == 1 and f"REFUTED: extremes/without_{which} on host violates correctly_rounded" in out and "previous input" not in out, (code, out, err)
+
+
 with tempfile.TemporaryDirectory(prefix="foldproof-values-") as room:
     os.environ.update(TMPDIR=room)
     check_tiles(pathlib.Path(room))
     check_extremes(pathlib.Path(room))
+    check_terms_left_out(pathlib.Path(room))
     check_specials(pathlib.Path(room))
     check_narrow(pathlib.Path(room))
     check_subtle(pathlib.Path(room))

@@ -211,14 +211,18 @@ static uint64_t absorber(const struct fold_trial *trial) {
   return fold_trial_poke(trial, op == FOLD_MAX ? (double)INFINITY : op == FOLD_MIN ? -(double)INFINITY : (double)NAN);
 }
 
-/* Flips the sign of each term but one: special values stay special. */
+/* Flips the sign of each term but one: special values stay special. What would then decide the result in place of that term, as an
+ * infinity does, becomes 1: the term has to show. */
 static void negate_others(const struct fold_trial *trial, unsigned k, const void *from, void *input, const void *at) {
   enum fold_dtype dtype = trial->c->dtype;
   uint64_t sign = fold_format_of(dtype).sign;
   const size_t n = fold_is_keys(trial->c->problem, k) ? 0 : fold_case_elements(trial->c, k),
                first = k * fold_case_elements(trial->c, 0);
-  for (size_t i = 0; i < n; i++)
-    if (first + i != *(const size_t *)at) fold_bits_store(dtype, input, i, fold_bits_load(dtype, from, i) ^ sign);
+  const uint64_t decides = absorber(trial), one = fold_bits_from_double(dtype, 1);
+  for (size_t i = 0; i < n; i++) {
+    const uint64_t negative = fold_bits_load(dtype, from, i) ^ sign;
+    if (first + i != *(const size_t *)at) fold_bits_store(dtype, input, i, negative == decides ? one : negative);
+  }
 }
 
 /* Whether the row's result of the edited input is `bits`. */
