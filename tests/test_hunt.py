@@ -113,6 +113,13 @@ def check_honest(folder):
     assert not (folder / "foldproof-found").exists()
 
 
+def check_terms(folder):
+    """No case has more terms than --terms; without it some have. At 40 none has a length that mine/tail gets wrong."""
+    words = ("--guest", "./mine.so", "--cases", 900, "--seed", "0x7", "mine/tail", "--claims", "bounded")
+    code, out, err = hunt(folder, *words, "--terms", 40)
+    assert code == 0 and re.search(r"terms: \d+ of below 16, \d+ of below 256, 0 of below 4096, 0 of below 65536, 0 of more", out), (out, err)
+
+
 def check_first(folder):
     """What the round at hand has found counts, though the time is over before its end."""
     code, out, err = hunt(folder, "--guest", "./mine.so", "mine/slow", "--claims", "bounded", "--first", "--time", "1s", "--seed", 5, "--found", "slow")
@@ -229,7 +236,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         build(folder, "mine")
-        for check in (check_find, check_honest, check_first, check_state, check_ledger, check_hang, check_two, check_worst, check_interrupted, check_refused):
+        for check in (check_find, check_honest, check_terms, check_first, check_state, check_ledger, check_hang, check_two, check_worst, check_interrupted, check_refused):
             begun = time.monotonic()
             check(folder)
             print(check.__name__, round(time.monotonic() - begun, 1), "s", flush=True)

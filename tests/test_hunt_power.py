@@ -89,9 +89,11 @@ def table(room, seconds, seeds=1, kept=None):
     listed = subprocess.run([FOLDPROOF, "list", "subjects", "--guest", FAULTS], capture_output=True, text=True, check=True).stdout
     todo = [(fault, seed) for seed in range(1, seeds + 1) for fault in re.findall(r"^hunt/(\S+) ", listed, re.M)]
     with concurrent.futures.ThreadPoolExecutor(max(1, os.cpu_count() // 2)) as pool:
-        lines = list(pool.map(lambda one: find(room / f"{one[0]}-{one[1]}", *one, seconds), todo))
-    for line in lines:
-        print(json.dumps(line))
+        asked = [pool.submit(find, room / f"{fault}-{seed}", fault, seed, seconds) for fault, seed in todo]
+        lines = []
+        for done in concurrent.futures.as_completed(asked):
+            lines.append(done.result())
+            print(json.dumps(lines[-1]), flush=True)
     missed = [f"{line['fault']} (seed {line['seed']})" for line in lines if not line["claim"]]
     before = [json.loads(line) for line in open(kept)] if kept else lines
     more = {field: mean(lines, field) / mean(before, field) for field in ("seconds", "cases")}

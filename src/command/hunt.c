@@ -10,7 +10,7 @@
 #include "command/hunt_worst.h"
 #include "hunt/known.h"
 
-enum { TIME = 't', CASES = 'n', SEED = 0x400, JOBS, FIRST, LEDGER, FOUND, WORST };
+enum { TIME = 't', CASES = 'n', SEED = 0x400, TERMS, JOBS, FIRST, LEDGER, FOUND, WORST };
 static const double USUAL_SECONDS = 60, SHRINK_SECONDS = 10;
 
 struct hunt {
@@ -28,6 +28,8 @@ struct hunt {
 static const struct argp_option options[] = {
     {"time", TIME, "TIME", 0, "hunt so long: 60, 60s, 5m or 2h (default: 60s)", 2},
     {"cases", CASES, "N", 0, "hunt with so many cases, and without a limit of time unless --time gives one", 2},
+    {"terms", TERMS, "N", 0, "draw cases of at most so many terms (default: of up to a million, most of them short)",
+     2},
     {"seed", SEED, "S", 0, "draw from this seed, of 64 bits: the same seed gives the same cases (default: a new one)",
      2},
     {"worst", WORST, NULL, 0,
@@ -61,6 +63,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       return 0;
     case TIME: h->hunt.seconds = fold_option_time(state, arg); return 0;
     case CASES: h->hunt.cases = fold_option_number(state, "--cases", arg, 1, UINT64_MAX / 2); return 0;
+    case TERMS: h->hunt.terms = fold_option_number(state, "--terms", arg, 1, SIZE_MAX / 2); return 0;
     case SEED: h->hunt.seed = fold_option_seed(state, arg); return 0;
     case JOBS: h->hunt.processes = (unsigned)fold_option_number(state, "--jobs", arg, 1, FOLD_HUNT_LANES); return 0;
     case WORST: h->worst = true; return 0;

@@ -46,7 +46,7 @@ int fold_hunt_worst(const struct fold_hunt *hunt, const char *program) {
   struct fold_selection selection = *hunt->selection;
   bool above = false;
   size_t told = 0;
-  fold_status status = fold_draw_open(hunt->registry, hunt->selection, hunt->seed, &draw);
+  fold_status status = fold_draw_open(hunt->registry, hunt->selection, hunt->seed, hunt->terms, &draw);
   one.selection = &selection;
   one.seconds = hunt->seconds / (double)(draw.n ? draw.n : 1);
   for (size_t i = 0; i < draw.n && status.code == FOLD_OK && !*hunt->stop; i++) {

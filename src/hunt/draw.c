@@ -180,10 +180,10 @@ static void draw_layout(struct fold_random *r, const struct fold_subject *subjec
 }
 
 static struct fold_shape draw_shape(struct fold_random *r, const struct fold_telling_sizes *sizes,
-                                    const struct fold_subject *subject, const struct fold_problem *problem, bool few) {
+                                    const struct fold_subject *subject, const struct fold_problem *problem,
+                                    size_t most) {
   const bool sides = fold_has_axis(problem, problem->inputs, FOLD_N);
-  size_t terms = draw_terms(r);
-  if (few) terms = lesser(terms, 1 << 12);
+  size_t terms = lesser(draw_terms(r), most);
   if (problem->reach == FOLD_BY_KEY || fold_is_scan(problem)) terms = lesser(terms, 1 << 14);
   if (subject->longest) terms = lesser(terms, subject->longest);
   if (sizes->n > 0 && fold_random_once_in(r, 4)) {
@@ -200,7 +200,7 @@ enum kind {
   EACH_LENGTH, /* their lengths do not repeat, their data are exact, and they are judged by their results alone */
   EACH_BATCH   /* in one case of four the number of rows does not repeat */
 };
-enum { IN_A_ROW = 64, OF_BATCHES = 4 };
+enum { IN_A_ROW = 64, FEW_TERMS = 4096, OF_BATCHES = 4 };
 
 struct turn {
   enum kind kind;
@@ -214,28 +214,31 @@ static struct turn turn_of(uint64_t round, size_t n) {
   return (struct turn){kind, kind == EACH_BATCH ? round / 8 * n / OF_BATCHES : (round / 8 * 2 + (turn == 7)) * n};
 }
 
-static void walk_lengths(struct fold_random *r, size_t at, struct fold_case *c) {
+static void walk_lengths(struct fold_random *r, size_t at, size_t most, struct fold_case *c) {
   enum { SIDES = 3 };
   const struct fold_generator *counted = fold_generator_find("counted");
   const bool sides = fold_has_axis(c->problem, c->problem->inputs, FOLD_N);
-  c->shape = (struct fold_shape){.at = {1, 1, 1, 1 + at * STEP % WALK}};
+  c->shape = (struct fold_shape){.at = {1, 1, 1, 1}};
   if (sides) c->shape.m = 1 + fold_random_below(r, SIDES), c->shape.n = 1 + fold_random_below(r, SIDES);
+  c->shape.k += at * STEP % at_least_one(lesser(WALK, most / (c->shape.m * c->shape.n)));
   if (c->problem->op == FOLD_SUM && counted->dtypes >> c->dtype & 1) c->source.generator = counted;
   c->source.cols = c->cols;
 }
 
 /* Rows of terms that kernels share among threads or blocks. */
-static void walk_batches(struct fold_random *r, size_t at, struct fold_case *c) {
+static void walk_batches(struct fold_random *r, size_t at, size_t most, struct fold_case *c) {
   const bool sides = fold_has_axis(c->problem, c->problem->inputs, FOLD_N);
-  c->shape = (struct fold_shape){.at = {1, 1 + at * STEP % WALK_ROWS, 1, LONG_ROW + fold_random_below(r, LONG_ROWS)}};
+  c->shape = (struct fold_shape){
+      .at = {1, 1 + at * STEP % lesser(WALK_ROWS, most), 1, LONG_ROW + fold_random_below(r, LONG_ROWS)}};
   if (sides) c->shape.n = 1 + fold_random_below(r, FEW);
   if (sides || fold_is_scan(c->problem)) c->shape.k = 1 + fold_random_below(r, FEW);
+  c->shape.k = at_least_one(lesser(c->shape.k, most / (c->shape.m * c->shape.n)));
   c->source.cols = c->cols;
 }
 
-static void walk(struct fold_random *r, const struct turn *turn, size_t i, struct fold_case *c) {
-  if (turn->kind == EACH_LENGTH) walk_lengths(r, turn->walked + i, c);
-  if (turn->kind == EACH_BATCH && i % OF_BATCHES == 0) walk_batches(r, turn->walked + i / OF_BATCHES, c);
+static void walk(struct fold_random *r, const struct turn *turn, size_t i, size_t most, struct fold_case *c) {
+  if (turn->kind == EACH_LENGTH) walk_lengths(r, turn->walked + i, most, c);
+  if (turn->kind == EACH_BATCH && i % OF_BATCHES == 0) walk_batches(r, turn->walked + i / OF_BATCHES, most, c);
 }
 
 /* The claim of many runs that cases of that kind are judged by; "": by a drawn one, or none. */
@@ -252,14 +255,14 @@ static fold_status draw_case(const struct fold_draw *d, const struct fold_tellin
   struct fold_case c = {.dtype = (enum fold_dtype)draw_bit(r, s->dtypes),
                         .problem = fold_problem((enum fold_problem_id)draw_bit(r, s->problems)),
                         .keys = (enum fold_key_pattern)fold_random_below(r, FOLD_KEY_PATTERNS)};
-  c.shape = draw_shape(r, sizes, s, c.problem, turn->kind == ALIKE);
+  c.shape = draw_shape(r, sizes, s, c.problem, turn->kind == ALIKE ? lesser(d->terms, FEW_TERMS) : d->terms);
   if (c.problem->reach == FOLD_BY_KEY) c.shape.b = 1, c.shape.m = at_least_one(c.shape.m);
   draw_layout(r, s, &c);
   const bool finite = s->finite || s->skips_nan || d->selection->finite;
   /* The highest bits of a seed stand for the second factor of products (fold_source_of_input). */
   if (c.problem->factors == 1 || c.problem->inputs == 1) seed >>= 2;
   c.source = (struct fold_source){draw_generator(r, c.dtype, c.problem->op, finite), c.dtype, seed, c.cols, 0};
-  walk(r, turn, i, &c);
+  walk(r, turn, i, d->terms, &c);
   c.claims =
       turn->kind == EACH_LENGTH ? strdup(RESULTS) : draw_claims(r, d->selection, s, c.problem, claim_of(turn->kind));
   c.name = name_of(&c);
@@ -286,8 +289,9 @@ static bool is_hunted(const struct fold_selection *selection, const struct fold_
 }
 
 fold_status fold_draw_open(const struct fold_registry *registry, const struct fold_selection *selection, uint64_t seed,
-                           struct fold_draw *d) {
-  *d = (struct fold_draw){.registry = registry, .selection = selection, .seed = seed};
+                           uint64_t terms, struct fold_draw *d) {
+  *d =
+      (struct fold_draw){.registry = registry, .selection = selection, .seed = seed, .terms = terms ? terms : SIZE_MAX};
   d->subjects = calloc(registry->n + 1, sizeof *d->subjects);
   if (!d->subjects) return fold_no_memory("for %zu subjects", registry->n);
   for (size_t i = 0; i < registry->n; i++)

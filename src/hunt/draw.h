@@ -19,12 +19,13 @@ struct fold_draw {
   const struct fold_registry *registry;
   const struct fold_selection *selection;
   uint64_t seed;
+  size_t terms;        /* that a case has at most; SIZE_MAX: no limit */
   size_t *subjects, n; /* their places in the registry */
 };
 
-/* BAD_INPUT where no selected subject can be hunted: those over ranks are not. */
+/* With cases of at most so many terms; 0: no limit. BAD_INPUT where no selected subject can be hunted: those over ranks are not. */
 fold_status fold_draw_open(const struct fold_registry *registry, const struct fold_selection *selection, uint64_t seed,
-                           struct fold_draw *draw);
+                           uint64_t terms, struct fold_draw *draw);
 void fold_draw_close(struct fold_draw *draw);
 /* Appends n cases of that round. */
 fold_status fold_draw_round(const struct fold_draw *draw, const struct fold_telling_sizes *sizes, uint64_t round,

@@ -157,7 +157,7 @@ fold_status fold_hunt_run(const struct fold_hunt *hunt, const struct fold_hunt_s
   struct hunting h = {.hunt = hunt, .sink = sink, .hunted = hunted, .begun = fold_now(), .status = fold_ok()};
   struct fold_draw draw;
   *hunted = (struct fold_hunted){.closest = (double)NAN};
-  FOLD_TRY(fold_draw_open(hunt->registry, hunt->selection, hunt->seed, &draw));
+  FOLD_TRY(fold_draw_open(hunt->registry, hunt->selection, hunt->seed, hunt->terms, &draw));
   fold_draw_close(&draw);
   bool made;
   FOLD_TRY(check_folder(hunt->folder, &made));

@@ -16,6 +16,7 @@ struct fold_hunt {
   const struct fold_registry *registry;
   const struct fold_selection *selection;
   uint64_t seed, cases;        /* cases at most; 0: no limit */
+  uint64_t terms;              /* that a case has at most; 0: no limit */
   double seconds;              /* 0: no limit */
   double shrink_seconds;       /* for making one case small */
   unsigned processes;          /* from 1 to FOLD_HUNT_LANES; 1 where the selection says that subjects are run here */

@@ -229,8 +229,8 @@ void fold_lane_run(const struct fold_hunt *hunt, struct fold_hunt_shared *shared
                    const struct fold_lane_ear *ear) {
   struct fold_lane_message message = {.word = FOLD_LANE_ENDED};
   struct process p = {hunt, shared, ear, {0}, calloc(FOLD_HUNT_LANES, sizeof(struct lane))};
-  message.status =
-      p.lanes ? fold_draw_open(hunt->registry, hunt->selection, hunt->seed, &p.draw) : fold_no_memory("for a hunt");
+  message.status = p.lanes ? fold_draw_open(hunt->registry, hunt->selection, hunt->seed, hunt->terms, &p.draw)
+                           : fold_no_memory("for a hunt");
   if (message.status.code == FOLD_OK) message.status = run_rounds(&p, process);
   fold_draw_close(&p.draw);
   free(p.lanes);

@@ -52,7 +52,7 @@ static fold_status begin(struct search *s) {
   struct fold_telling_sizes none = {.n = 0};
   struct fold_cases cases = {0};
   bool better;
-  fold_status status = fold_draw_open(s->hunt->registry, s->hunt->selection, s->hunt->seed, &draw);
+  fold_status status = fold_draw_open(s->hunt->registry, s->hunt->selection, s->hunt->seed, s->hunt->terms, &draw);
   if (status.code == FOLD_OK) status = fold_draw_round(&draw, &none, 1, DRAWN, &cases); /* a round of many shapes */
   if (status.code == FOLD_OK) status = take_best(s, &cases, &better);
   fold_cases_free(&cases);
