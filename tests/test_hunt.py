@@ -153,6 +153,10 @@ def check_ledger(folder):
     build(folder, "mine", wrong="HONEST", dies="HONEST")
     code, out, err = hunt(folder, *words)
     assert code == 1 and out.count("HOLDS: mine/tail") == 1 and "\n0 found: " in out, (out, err)
+    (folder / "lanes.jsonl").write_text((folder / "l.jsonl").read_text().splitlines()[0].replace("mine/tail", "mine/lanes").replace("mine/ends", "mine/lanes")
+                                        .replace('"bounded"', '"same_bits_as"').replace('"broken":true', '"broken":false') + "\n")
+    code, out, err = hunt(folder, "--guest", "./mine.so", "mine/lanes", "--claims", "bounded", "--cases", 64, "--ledger", "lanes.jsonl")
+    assert code == 0 and "HOLDS" not in out, (out, err)  # a claim that this hunt does not judge
     (folder / "l.jsonl").write_text('{"type": "found"}\n')
     code, out, err = hunt(folder, *words)
     assert code == 2 and "l.jsonl:1: " in err and err.count("\n") == 1, (out, err)

@@ -151,7 +151,7 @@ static char *draw_claims(struct fold_random *r, const struct fold_selection *sel
   const struct fold_claim *claims = fold_claims(&n_claims);
   const uint64_t promised = selection->probe ? UINT64_MAX : fold_claims_of(subject, problem->op) | subject->named;
   for (size_t i = 0; i < OF_RUNS; i++)
-    if (promised >> of_runs[i] & 1 && fold_selects_claim(selection, &claims[of_runs[i]]))
+    if (promised >> of_runs[i] & 1 && fold_selects_claim_of(selection, &claims[of_runs[i]], problem->op))
       own[n++] = claims[of_runs[i]].name;
   const char *also = n > 0 && fold_random_once_in(r, 3) ? own[fold_random_below(r, n)] : "";
   if (*always) also = always;
