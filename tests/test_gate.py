@@ -73,6 +73,7 @@ def check_honest(folder):
         begun = time.monotonic()
         code, out, err = gate(folder, "--guest", guest, name, "--time", "4s")
         seconds = time.monotonic() - begun
+        assert seconds < 12, (name, seconds)
         line = re.fullmatch(r"PASS: (\S+): \d+ verdicts held on \d+ random cases, [1-9]\d* timed calls and \d+ fixtures, in [\d.]+ s \(seed (0x[0-9a-f]+)\)\n", out)
         assert code == 0 and line and line[1] == name and not err, (name, out, err)
         seeds.add(line[2])

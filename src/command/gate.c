@@ -16,9 +16,10 @@
 
 enum { TIME = 't', SEED = 0x500, FOUND };
 static const double USUAL_SECONDS = 10;
-/* When random cases and fixtures end, as parts of the time, and how long timed cases, making a find small and one call take. The rest is for new
- * processes. */
-static const double OF_HUNT = 0.35, OF_FIXTURES = 0.65, OF_TIMED = 0.3, OF_SHRINKING = 0.3, OF_CALL = 0.3;
+/* When random cases, fixtures and new processes end, as parts of the time; and how long timed cases, making a find small and one call take; what a
+ * part has at least. The rest is for starting and ending processes. */
+static const double OF_HUNT = 0.3, OF_FIXTURES = 0.55, OF_FRESH = 0.8, OF_TIMED = 0.2, OF_SHRINKING = 0.3,
+                    OF_CALL = 0.3, LEAST = 0.1;
 
 struct gate {
   struct fold_selection_options options;
@@ -95,8 +96,7 @@ static fold_status choose(struct gate *g) {
 static const struct fold_subject *subject_of(const struct gate *g) { return &g->options.registry.subjects[g->subject]; }
 
 static double left_of(const struct gate *g, double part) {
-  const double left = g->began + part * g->seconds - fold_now();
-  return left > 1 ? left : 1;
+  return fmax(LEAST * g->seconds, g->began + part * g->seconds - fold_now());
 }
 
 /* ---- it fails ---- */
@@ -195,7 +195,7 @@ static fold_status judge_timed(struct gate *g, const struct fold_cases *cases, d
                                .sink = &sink,
                                .stop = g->hunt.stop};
   char why[300];
-  selection.seconds = fmax(1, OF_TIMED * g->seconds);
+  selection.seconds = OF_TIMED * g->seconds;
   selection.end = fold_now() + selection.seconds;
   FOLD_TRY(supervise(g, &job));
   FOLD_TRY(fold_timed_judge(subject_of(g), cases, seconds, &g->timed, why));
@@ -246,7 +246,8 @@ static void show_fixtures(void *context, size_t done, size_t cases, const char *
 }
 
 /* In a time limit the shortest come first. */
-static fold_status judge_fixtures(struct gate *g, const char *claims, uint64_t fresh, double seconds) {
+static fold_status judge_fixtures(struct gate *g, const char *claims, uint64_t fresh, double seconds,
+                                  double of_process) {
   struct fold_selection selection = g->options.selection;
   char text[24];
   const struct fold_sink sink = {.judgement = take_fixture, .progress = show_fixtures, .context = g};
@@ -256,7 +257,7 @@ static fold_status judge_fixtures(struct gate *g, const char *claims, uint64_t f
                                .fresh_for = fresh,
                                .sink = &sink,
                                .stop = g->hunt.stop};
-  snprintf(text, sizeof text, "%.0f", fmax(1, floor(seconds)));
+  snprintf(text, sizeof text, "%.0f", fmax(1, floor(of_process)));
   selection.claims = claims;
   selection.seconds = seconds;
   selection.end = fold_now() + seconds;
@@ -265,7 +266,7 @@ static fold_status judge_fixtures(struct gate *g, const char *claims, uint64_t f
 }
 
 static fold_status run_fixtures(struct gate *g) {
-  return judge_fixtures(g, g->options.selection.claims, 0, left_of(g, OF_FIXTURES));
+  return judge_fixtures(g, g->options.selection.claims, 0, left_of(g, OF_FIXTURES), 0);
 }
 
 /* Several processes are asked one after another. */
@@ -278,7 +279,8 @@ static fold_status run_fresh(struct gate *g) {
     if (fresh & FOLD_CLAIM(k))
       snprintf(claims + strlen(claims), sizeof claims - strlen(claims), "%s%s", claims[0] ? "," : "",
                fold_claims(&n)[k].name);
-  return fresh ? judge_fixtures(g, claims, fresh, left_of(g, 1) / PROCESSES) : fold_ok();
+  const double left = left_of(g, OF_FRESH);
+  return fresh ? judge_fixtures(g, claims, fresh, left, left / PROCESSES) : fold_ok();
 }
 
 /* ---- all of it ---- */

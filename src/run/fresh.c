@@ -169,19 +169,24 @@ static fold_status tell_slow(int records, double seconds) {
   return dprintf(records, "{\"slow\":%.1f}\n", seconds) > 0 ? fold_ok() : lost();
 }
 
+/* Until when further processes are started: so that half of a time limit is left for the runs here. */
+static double end_of_others(const struct fold_selection *selection, double begun) {
+  return selection->end > 0 ? begun + (selection->end - begun) / 2 : begun + 1e9;
+}
+
 /* For guests the first process, and every second one, goes through cases and subjects backwards. That shows when the
  * first run of a process decides something for all later runs, or one subject for another. */
 static fold_status ask_plainly(const struct fold_selection *selection, const struct fold_cases *cases, int records) {
   enum { LEAST = 2, MOST = 13 };
   struct process how = {
       .fixtures = selection->fixtures, .backwards = selection->n_guests > 0, .of_guests = selection->n_guests > 0};
-  const double begun = fold_now();
+  const double begun = fold_now(), limit = end_of_others(selection, begun);
   FOLD_TRY(ask_another(selection, &how, records));
   const double took = fold_now() - begun;
   const bool wants_more = selection->repeats != FOLD_REPEATS, whole = wants_more || took < QUICK;
   if (selection->n_guests == 0) return fold_ok();
   if (took > SLOW && !wants_more) return tell_slow(records, took);
-  for (unsigned k = 1; whole && k < selection->repeats; k++) {
+  for (unsigned k = 1; whole && k < selection->repeats && fold_now() < limit; k++) {
     how.backwards = k % 2 == 0;
     FOLD_TRY(ask_another(selection, &how, records));
   }
@@ -189,7 +194,8 @@ static fold_status ask_plainly(const struct fold_selection *selection, const str
   const double end = fold_now() + FOR_OTHERS;
   fold_status status = some ? fold_ok() : fold_no_memory("for names of cases");
   if (selection->n_npy == 0) how.fixtures = some;
-  for (unsigned k = 0; k < MOST && status.code == FOLD_OK && (k < LEAST || fold_now() < end); k++) {
+  for (unsigned k = 0; k < MOST && status.code == FOLD_OK && (k < LEAST || fold_now() < end) && fold_now() < limit;
+       k++) {
     how.backwards = k % 2 == 0;
     status = ask_another(selection, &how, records);
   }
