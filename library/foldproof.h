@@ -156,6 +156,8 @@ struct foldproof_verify_options {
    * fixtures; where `sweep_adds` is 1, in addition to them [none]. */
   const char *sweep;
   uint32_t sweep_adds;
+  /* 1: calls the functions in processes that are forked from this one, as foldproof_hunt does, which says what that changes [0]. */
+  uint32_t apart;
 };
 
 /* Receives one judgement, or an explanation of an earlier one, as a line of JSON like those of `foldproof verify
@@ -185,7 +187,8 @@ struct foldproof_hunt_options {
   uint32_t first;     /* 1: ends with the first find [0] */
   const char *found;  /* folder for the fixtures of what is found ["foldproof-found"] */
   const char *ledger; /* a file of JSON lines: what earlier hunts have found is run first and expected to fail [none] */
-  uint32_t here;      /* 1: calls the functions in this process, as foldproof_verify does; jobs is then 1 [0] */
+  uint32_t here; /* 1: calls the functions in this process, as foldproof_verify does; jobs is then 1 [0] */
+  double shrinking;   /* seconds for making one find small [10] */
 };
 
 /* Draws random cases, judges the table's subjects on them, and makes each case that refutes a claim small, as `foldproof hunt` does. Of

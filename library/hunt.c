@@ -180,7 +180,7 @@ static fold_status hunt(struct hunting *h, const struct fold_selected *selected)
                                .seed = o->seed,
                                .cases = o->cases,
                                .seconds = o->seconds > 0 ? o->seconds : 0,
-                               .shrink_seconds = SHRINK_SECONDS,
+                               .shrink_seconds = o->shrinking > 0 ? o->shrinking : SHRINK_SECONDS,
                                .processes = o->jobs,
                                .first = o->first,
                                .folder = o->found,

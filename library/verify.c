@@ -5,11 +5,13 @@
 #include "library/selected.h"
 #include "library/turn.h"
 #include "records/record.h"
+#include "run/supervise.h"
 
 struct taking {
   foldproof_take take;
   void *context;
   const struct fold_selection *selection;
+  bool apart;       /* in processes that are forked from this one */
   bool full;        /* the records hold all rows */
   bool any, judged; /* a judgement; one of a requested claim, which was not skipped */
   volatile int stop;
@@ -42,8 +44,12 @@ static fold_status judge(const struct fold_registry *all, const struct fold_sele
   const struct fold_sink sink = {.judgement = take, .explanation = take_explanation, .context = t};
   struct fold_cases cases = {0};
   t->selection = selection;
-  fold_status status = fold_select_cases(selection, 0, &cases);
-  if (status.code == FOLD_OK) status = fold_verify(all, selection, &cases, NULL, &sink, &t->stop);
+  const struct fold_job job = {
+      .registry = all, .selection = selection, .cases = &cases, .judge = true, .sink = &sink, .stop = &t->stop};
+  fold_status unexplained = fold_ok(), status = fold_select_cases(selection, 0, &cases);
+  if (status.code == FOLD_OK)
+    status = t->apart ? fold_supervise(&job, &unexplained) : fold_verify(all, selection, &cases, NULL, &sink, &t->stop);
+  if (status.code == FOLD_OK) status = unexplained;
   fold_cases_free(&cases);
   if (status.code != FOLD_OK || t->judged || t->stop) return status;
   if (t->any) return fold_nothing_judged(selection, all);
@@ -70,7 +76,7 @@ static fold_status verify(void *context) {
 int foldproof_verify(const struct foldproof_guest_table *table, const struct foldproof_verify_options *options,
                      foldproof_take each, void *context) {
   const struct foldproof_verify_options o = fold_read_options(options);
-  struct taking taking = {.take = each, .context = context, .full = o.full};
+  struct taking taking = {.take = each, .context = context, .full = o.full, .apart = o.apart};
   if (table == NULL) return fold_answer(fold_error(FOLD_BAD_INPUT, "the table is a null pointer"));
   if (each == NULL)
     return fold_answer(fold_error(FOLD_BAD_INPUT, "the function that takes judgements is a null pointer"));

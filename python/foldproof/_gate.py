@@ -1,23 +1,29 @@
 """foldproof.gate: pass or fail for a callable that nobody trusts, as the command's gate: random cases from a hidden seed, fixtures, and calls that are timed and
-judged. With a reference, for functions that foldproof does not know, results are compared with the reference's in float64."""
+judged. With a reference, for functions that foldproof does not know, results are compared with the reference's in float64. The callable runs in processes of its own."""
 
 from __future__ import annotations
 
-import contextlib
-import json
+import ctypes
 import os
 import secrets
-import select
-import signal
 import time as clock
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
-from . import _arrays, _library
-from ._hunt import Find, _quiet_after_fork, hunt, seconds_of
-from ._result import NothingJudged
+from . import _arrays, _fresh, _library
+from ._apart import Apart, Ended, Here, Raised, array_of, values_of
+from ._callable import Guest
+from ._forked import run_forked
+from ._hunt import Find, hunt, runs_here, seconds_of
+from ._process_state import StrictState
+from ._result import NothingJudged, Result
 from ._verify import _name_of, check_callable, check_options, judge, listed
 
-_OF_HUNT, _OF_FIXTURES, _OF_TIMED = 0.45, 0.3, 0.2  # of the time
+# When each part ends, as a part of the time; the rest is for a new process.
+_COMPARED, _TIMED, _HUNTED, _FIXTURES = 0.2, 0.3, 0.55, 0.75
+_OF_SHRINKING, _OF_CALL = 0.25, 0.5
+_LEAST = 0.1  # of the time, for a part that others have left none
+_TIMES, _FEWEST_TIMES = 8, 5
+_SHARED = 1 << 25  # bytes of memory for the arguments, and for the results
 _LARGE = 1 << 20  # terms of a timed call
 _NUMPY = {"f16": "float16", "f32": "float32", "f64": "float64"}
 
@@ -44,30 +50,22 @@ class _Refused(Exception):
 
 
 class _Compared:
-    """Calls of `fn`, each compared with `reference` in float64 within `tolerance` times the largest magnitude of its row."""
+    """Calls of a callable, each compared with `reference` in float64 within `tolerance` times the largest magnitude of its row. The reference runs in this process."""
 
-    def __init__(self, fn: Callable[..., Any], reference: Callable[..., Any], tolerance: float, like: str, dtype: str) -> None:
+    def __init__(self, run: Union[Apart, Here], reference: Callable[..., Any], tolerance: float, like: str, dtype: str) -> None:
         import numpy as np
 
-        self.np, self.fn, self.reference, self.tolerance, self.dtype = np, fn, reference, tolerance, dtype
-        self.array = np.asarray if like == "numpy" else __import__("torch").from_numpy
+        self.np, self.run, self.reference, self.tolerance, self.like, self.dtype = np, run, reference, tolerance, like, dtype
         self.calls = 0
 
-    def host(self, values: Any) -> Any:
-        return self.np.array(values.detach() if hasattr(values, "detach") else values)
-
     def call(self, x: Any, what: str) -> Tuple[Any, float]:
-        """The result, copied when the call returns, and the seconds of processors; its input must be as it was, and its result stay as it is."""
-        want = self.host(self.reference(self.array(x.astype("float64")))).astype("float64")
-        before, given = x.tobytes(), self.array(x)
-        begun = clock.process_time()
-        result = self.fn(given)
-        seconds = clock.process_time() - begun
-        got = self.host(result)
-        if x.tobytes() != before:
+        """The results when the call returns, and its seconds; its input must be as it was, and its results stay as they are."""
+        want = values_of(self.reference(array_of(x.astype("float64"), self.like, "cpu"))).astype("float64")
+        got, seconds, after = self.run.call(x)
+        if x.tobytes() != after:
             raise _Refused(f"changes its input: {what}")
         self.compare(got, want, what)
-        if self.host(result).tobytes() != got.tobytes():
+        if self.run.again().tobytes() != got.tobytes():
             raise _Refused(f"its result changes after the call: {what}")
         self.calls += 1
         return got, seconds
@@ -99,59 +97,24 @@ class _Compared:
         x[...] = x[::-1, ::-1] * self.np.asarray(0.5, self.dtype)
         self.call(x, f"{what}, changed in place")
 
-    def timed(self, random: Any) -> None:
-        """The median call on an input that was seen before takes less than half of what each on a new one takes."""
-        new, seen, what = [], [], f"1x{_LARGE}"
-        for _ in range(6):
+    def timed(self, random: Any, end: float) -> None:
+        """The fastest call on an input that was seen before takes less than half of what the fastest on a new one takes: other processes make calls slower only."""
+        new: List[float] = []
+        seen: List[float] = []
+        what = f"1x{_LARGE}"
+        while len(new) < _TIMES and (len(new) < _FEWEST_TIMES or clock.monotonic() < end):
             x = random.integers(-8, 9, (1, _LARGE)).astype(self.dtype)
             new.append(self.call(x, what)[1])
             seen.append(self.call(x, what)[1])
-        usual, fastest = sorted(seen[1:])[2], min(new[1:])  # the first call makes memory and threads ready
-        if 2 * usual < fastest:
-            raise _Refused(f"keeps results: a call on an input seen before took {usual * 1e3:.3g} ms, on new ones at least {fastest * 1e3:.3g} ms")
+        again, fastest = min(seen[1:]), min(new[1:])  # the first call makes memory and threads ready
+        if 2 * again < fastest:
+            raise _Refused(f"keeps results: a call on an input seen before took {again * 1e3:.3g} ms, on new ones at least {fastest * 1e3:.3g} ms")
 
-
-@contextlib.contextmanager
-def _child(run: Callable[[], str], seconds: float) -> Iterator[str]:
-    """What `run` says in a process of its own."""
-    ours, theirs = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.close(ours)
-            _quiet_after_fork()
-            os.write(theirs, json.dumps(run()).encode())
-        finally:
-            os._exit(0)
-    os.close(theirs)
-    try:
-        ready = select.select([ours], [], [], seconds)[0]
-        text = os.read(ours, 1 << 16) if ready else b""
-        if not ready:
-            os.kill(child, signal.SIGKILL)
-        status = os.waitpid(child, 0)[1]
-        ended = f"its process was killed by signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else "its process ended"
-        yield json.loads(text) if text else f"a call takes longer than {seconds:.0f} s" if not ready else ended
-    finally:
-        os.close(ours)
-
-
-def _compared(compared: _Compared, seed: int, seconds: float, draws: bool) -> str:
-    """"" and a count, or why it is refused."""
-    import numpy as np
-
-    random, end = np.random.default_rng(seed), clock.monotonic() + seconds
-    try:
-        if draws:
-            compared.case(random)
-        while draws and clock.monotonic() < end:
-            compared.case(random)
-        compared.timed(random)
-    except _Refused as refused:
-        return str(refused)
-    except Exception as error:  # whatever it raises on a plain array, it does not pass
-        return f"raises {type(error).__name__}: {error}"
-    return f"={compared.calls}"
+    def all(self, seed: int, draws_until: float, end: float) -> None:
+        random = self.np.random.default_rng(seed)
+        while clock.monotonic() < draws_until:
+            self.case(random)
+        self.timed(random, end)
 
 
 # Of whole numbers up to 8 all orders give the same sum of so many terms.
@@ -159,23 +122,81 @@ _KNOWN: Dict[str, Callable[[Any], Any]] = {"sum": lambda x: x.sum(-1), "max": la
                                            "min": lambda x: x.min(-1) if hasattr(x, "tobytes") else x.amin(-1)}
 
 
-def _with_reference(fn: Callable[..., Any], name: str, compared: _Compared, seed: int, time: float, draws: bool) -> Gate:
-    with _child(lambda: _compared(compared, seed, time * _OF_HUNT if draws else 0, draws), max(5.0, 3 * time)) as said:
-        return Gate(name, said[0] == "=", f"{said[1:]} calls agree with the reference" if said[0] == "=" else said, seed)
+class _Judging:
+    """One gate: what is judged, and when each part ends."""
 
+    def __init__(self, fn: Callable[..., Any], name: str, seed: int, seconds: float, here: bool, asked: Dict[str, Any]) -> None:
+        self.fn, self.name, self.seed, self.seconds, self.here, self.asked = fn, name, seed, seconds, here, asked
+        self.began = clock.monotonic()
 
-def _judged(fn: Callable[..., Any], name: str, seed: int, time: float, found: Any, asked: Dict[str, Any]) -> Gate:
-    hunted = hunt(fn, time=time * _OF_HUNT, seed=seed, first=True, found=found, check=False, **asked)
-    for find in hunted.found:
-        return Gate(name, False, f"{'breaks, judged by' if find.record['verdict'] == 'broken' else 'violates'} {find.claim}: {find.record['found']['from']}", seed, find)
-    result = judge(fn, seconds=max(1.0, time * _OF_FIXTURES), **asked)
-    for record in result.judgements:
-        if record["verdict"] in ("refuted", "broken"):
-            return Gate(name, False, f"violates {record['claim']}: {record['case']}: {record['reason']}", seed)
-    held = hunted.counts["held"] + sum(record["verdict"] == "held" for record in result.judgements)
-    if not held:
-        raise NothingJudged(f"of {hunted.cases:,} cases all were skipped")
-    return Gate(name, True, f"{held:,} verdicts held on {hunted.cases:,} random cases and fixtures", seed)
+    def end(self, part: float) -> float:
+        return self.began + part * self.seconds
+
+    def left(self, part: float) -> float:
+        return max(_LEAST * self.seconds, self.end(part) - clock.monotonic())
+
+    def outcome(self, passed: bool, reason: str, find: Optional[Find] = None) -> Gate:
+        return Gate(self.name, passed, reason, self.seed, find)
+
+    def compared(self, reference: Any, tolerance: float, dtype: str, draws: bool) -> Gate:
+        like, device = self.asked["like"], self.asked.get("device", "cpu")
+        run: Union[Apart, Here] = Here(self.fn, like, device) if self.here else Apart(self.fn, like, _SHARED, max(2.0, _OF_CALL * self.seconds))
+        compared = _Compared(run, reference, tolerance, like, dtype)
+        try:
+            compared.all(self.seed, self.end(_COMPARED) if draws else 0, self.end(_TIMED))
+        except (_Refused, Ended) as refused:
+            return self.outcome(False, str(refused))
+        except Raised as error:
+            return self.outcome(False, f"raises {error}")
+        finally:
+            run.close()
+        return self.outcome(True, f"{compared.calls} calls agree with the reference")
+
+    def hunted(self, found: Any) -> Tuple[Optional[Gate], Dict[str, int], int]:
+        hunted = hunt(self.fn, time=self.left(_HUNTED), seed=self.seed, first=True, found=found, check=False, in_process=self.here, _shrinking=_OF_SHRINKING * self.seconds, **self.asked)
+        for find in hunted.found:
+            verb = "breaks, judged by" if find.record["verdict"] == "broken" else "violates"
+            return self.outcome(False, f"{verb} {find.claim}: {find.record['found']['from']}", find), hunted.counts, hunted.cases
+        return None, hunted.counts, hunted.cases
+
+    def _forked(self, table: Any, options: Any, guests: List[Guest], result: Result) -> None:
+        for guest in guests:
+            guest.state = StrictState()
+        options.apart = 1
+
+        def each(line: Dict[str, Any]) -> None:
+            if line["type"] == "explanation":
+                return
+            (result.judgements if line["promised"] else result.unclaimed).append(line)
+            if guests[0].rows:
+                guests[0].rows.explain(line)
+
+        run_forked(guests, each, lambda take: int(_library.library().foldproof_verify(ctypes.byref(table), ctypes.byref(options), take, None)), (0, _library.UNSUPPORTED))
+
+    def fixtures(self) -> Result:
+        """In forked processes, and `fresh_process` in a new one."""
+        seconds = self.left(_FIXTURES)
+        if self.here:
+            return judge(self.fn, seconds=seconds, **self.asked)
+        result = judge(self.fn, seconds=seconds, **self.asked, _hunt=self._forked)
+        in_new = {**result._asked, "dtypes": self.asked.get("dtypes"), "seconds": self.left(1) / 2, "set": self.asked.get("set", "guests")}
+        _fresh.judge(self.fn, in_new, result.judgements, [])
+        return result
+
+    def judged(self, found: Any) -> Gate:
+        failed, counts, cases = self.hunted(found)
+        if failed is not None:
+            return failed
+        result = self.fixtures()
+        for record in result.judgements:
+            if record["verdict"] in ("refuted", "broken"):
+                verb = "breaks, judged by" if record["verdict"] == "broken" else "violates"
+                return self.outcome(False, f"{verb} {record['claim']}: {record['case']}: {record['reason']}")
+        held = counts["held"] + result.counts["held"]
+        if not held:
+            raise NothingJudged(f"of {cases:,} cases all were skipped")
+        skipped = f"; of random cases {counts['skipped']:,} verdicts were skipped" if counts["skipped"] else ""
+        return self.outcome(True, f"{held:,} verdicts held on {cases:,} random cases and fixtures, in {clock.monotonic() - self.began:.1f} s{skipped}")
 
 
 def gate(
@@ -187,6 +208,7 @@ def gate(
     time: Union[float, str] = 10,
     seed: Optional[int] = None,
     found: Union[str, "os.PathLike[str]"] = "foldproof-found",
+    in_process: Optional[bool] = None,
     **asked: Any,
 ) -> Gate:
     """Pass or fail for a callable that nobody trusts, in about `time` seconds; returns a Gate, which is true where it passed.
@@ -195,9 +217,10 @@ def gate(
     tolerance  how far a result may be from the reference's, as a part of the largest magnitude in its row. It has no default: no number is right for all functions
     seed       draws from this seed, of 64 bits; None: a new one, told with the outcome
     found      folder for the fixture of what is found
+    in_process as of foldproof.hunt: None: for JAX and device="cuda" fn is called in this process, which it can change and end
     asked      arguments of foldproof.verify that say what fn is: dtypes, claims, like, order, finite, ...
 
-    fn runs in forked processes, as in foldproof.hunt."""
+    fn runs in forked processes, as in foldproof.hunt; the reference runs in this one."""
     __tracebackhide__ = True
     check_callable(fn)
     check_options(asked)
@@ -208,21 +231,16 @@ def gate(
     if reference is not None and (isinstance(tolerance, bool) or not isinstance(tolerance, (int, float)) or not 0 <= tolerance < 1):
         raise ValueError(f"tolerance={tolerance!r}: it has no default. Say how far a result may be from the reference's, as a part of its row's largest magnitude: 1e-5")
     number = secrets.randbits(64) if seed is None else _library.whole("seed", seed, 0, 2**64 - 1)
-    seconds, name = seconds_of(time), asked.get("name") or _name_of(fn)
-    like = _arrays.pick(asked.get("like"), asked.get("device") == "cuda")
-    if asked.get("device", "cpu") != "cpu" or like not in ("numpy", "torch"):
-        raise ValueError(f"like={like!r}, device={asked.get('device', 'cpu')!r}: a callable runs in forked processes here: arrays of numpy or torch, on 'cpu'")
+    seconds, name, device = seconds_of(time), asked.get("name") or _name_of(fn), asked.get("device", "cpu")
+    like = _arrays.pick(asked.get("like"), device == "cuda")
     dtypes: List[str] = listed(asked.get("dtypes"), "dtypes") or ["f32"]
     dtype = next((_NUMPY[each] for each in ("f32", "f64", "f16") if each in dtypes), None)
-    if reference is not None:
-        if dtype is None:
-            raise ValueError(f"dtypes={dtypes}: with reference= arrays are f16, f32 or f64")
-        compared = _Compared(fn, reference, float(tolerance or 0), like, dtype)
-        outcome = _with_reference(fn, name, compared, number, seconds, True)
-        if not outcome:
-            return outcome
-    judged = _judged(fn, name, number, seconds, found, dict(asked, problem=problem, like=like))
-    if not judged or problem not in _KNOWN or dtype != "float32" or {"axis", "accumulator", "outputs", "nan"} & {*asked}:
-        return judged
-    timed = _with_reference(fn, name, _Compared(fn, _KNOWN[problem], 0, like, dtype), number, seconds * _OF_TIMED, False)
-    return judged if timed else timed
+    if reference is not None and dtype is None:
+        raise ValueError(f"dtypes={dtypes}: with reference= arrays are f16, f32 or f64")
+    judging = _Judging(fn, name, number, seconds, runs_here(in_process, like, device), dict(asked, problem=problem, like=like))
+    own = None if dtype != "float32" or {"axis", "accumulator", "outputs", "nan"} & {*asked} else _KNOWN.get(problem)
+    compared = judging.compared(reference or own, float(tolerance or 0), dtype or "", reference is not None) if reference or own else None
+    if compared is not None and not compared and reference:
+        return compared
+    judged = judging.judged(found)  # which says more of a wrong sum
+    return judged if compared is None or compared or not judged else compared

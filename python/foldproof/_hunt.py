@@ -3,19 +3,14 @@ the callable runs: so this process is left as it was, and a callable that crashe
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import json
 import os
 import secrets
-import signal
-import sys
-import time as clock
-from typing import Any, Callable, Dict, Iterator, List, Optional, Union
+from typing import Any, Callable, Dict, List, Optional, Union
 
 from . import _claims, _library
 from ._callable import Guest
-from ._fresh import lines_of
+from ._forked import run_forked
 from ._process_state import NoLateWrites, NoState
 from ._progress import Progress
 from ._result import Broken, NothingJudged, Record, Refuted, Result
@@ -24,8 +19,6 @@ from ._verify import check_options, judge, run_here
 
 _USUAL_SECONDS = 60
 _MOST_JOBS = 8
-_OMP_PAUSE_HARD = 2
-_SILENCE = 600  # seconds: the hunt's process says something some times a second, except where it judges a find once more
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 # What verify takes that a hunt draws by itself.
 DRAWN = ("fixtures", "set", "only", "around", "sweep", "data", "seconds", "repeats")
@@ -148,20 +141,8 @@ def runs_here(in_process: Optional[bool], like: str, device: str) -> bool:
     return bool(why) if in_process is None else bool(in_process)
 
 
-def _end_pool() -> None:
-    """Ends OpenMP's other threads, which a forked process would wait for: they are not in it."""
-    _library.library().omp_pause_resource_all(_OMP_PAUSE_HARD)
-
-
-def _quiet_after_fork() -> None:
-    """The threads of torch's own pool are not in a forked process either."""
-    torch = sys.modules.get("torch")
-    if torch is not None:
-        torch.set_num_threads(1)
-
-
 class _Prey:
-    """A callable's table, and what the library is asked."""
+    """What the library is asked of a callable's table."""
 
     def __init__(self, asked: _library.HuntOptions, hunt: "Hunt") -> None:
         self.asked, self.hunt = asked, hunt
@@ -169,81 +150,24 @@ class _Prey:
     def __call__(self, table: Any, options: Any, guests: List[Guest], _found: Result) -> None:
         for guest in guests:
             guest.state, guest.late = NoState(), NoLateWrites()
-        if self.asked.here:
-            self._here(table, options, guests)
-        else:
-            self._apart(table, options, guests)
 
-    def _here(self, table: Any, options: Any, guests: List[Guest]) -> None:
+        def run(take: Any) -> int:
+            return int(_library.library().foldproof_hunt(ctypes.byref(table), ctypes.byref(options), ctypes.byref(self.asked), take, None))
+
+        def each(line: Dict[str, Any]) -> None:
+            self._take(line, guests[0].rows, progress)
+
         with Progress(True) as progress:
-
-            def each(line: Dict[str, Any]) -> None:
-                self._take(line, guests[0].rows, progress)
-
-            _library.check(run_here(guests, each, lambda take: int(_library.library().foldproof_hunt(ctypes.byref(table), ctypes.byref(options), ctypes.byref(self.asked), take, None))))
-
-    def _apart(self, table: Any, options: Any, guests: List[Guest]) -> None:
-        ours, theirs = os.pipe()
-        parent = os.getpid()
-        _end_pool()
-        child = os.fork()
-        if child == 0:
-            try:
-                os.close(ours)
-                self._run(table, options, guests, theirs, parent)
-            finally:
-                os._exit(0)
-        os.close(theirs)
-        with contextlib.closing(os.fdopen(ours, "rb", buffering=0)) as from_it, _ended(child):
-            self._listen(from_it.fileno(), guests[0].rows)
-
-    def _run(self, table: Any, options: Any, guests: List[Guest], to: int, parent: int) -> None:
-        """In the hunt's process."""
-        stop: List[int] = []
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: stop.append(1))
-        _quiet_after_fork()
-
-        def take(line: bytes, _context: Any) -> int:
-            os.write(to, line.rstrip(b"\n") + b"\n")
-            return bool(stop) or os.getppid() != parent
-
-        with guests[0].quiet():
-            code = _library.library().foldproof_hunt(ctypes.byref(table), ctypes.byref(options), ctypes.byref(self.asked), _library.Take(take), None)
-        if code:
-            os.write(to, json.dumps({"type": "error", "text": _library.library().foldproof_error().decode()}).encode() + b"\n")
-
-    def _listen(self, fd: int, rows: Optional[Rows]) -> None:
-        ended = False
-        with Progress(True) as progress:
-            for line in lines_of(fd, lambda: clock.monotonic() + _SILENCE):
-                if line["type"] == "error":
-                    raise _library.mistake(line["text"])
-                ended = line["type"] == "hunt"
-                self._take(line, rows, progress)
-        if not ended:
-            raise OSError("the hunt's process ended before its time; what it had found is in its folder")
-
+            if self.asked.here:
+                _library.check(run_here(guests, each, run))
+            else:
+                run_forked(guests, each, run)
 
     def _take(self, line: Dict[str, Any], rows: Optional[Rows], progress: Progress) -> None:
         if rows and line["type"] == "judgement":
             rows.explain(line)  # without the results, which are in the other process: there are only hashes of them
         self.hunt.take(line)
         progress.say(f"{self.hunt.cases:,} cases, {len(self.hunt.found)} found")
-
-
-@contextlib.contextmanager
-def _ended(child: int) -> Iterator[None]:
-    """Ends the hunt's process, which first keeps what is being made small, where an exception such as Ctrl-C ends the listening."""
-    try:
-        yield
-    except BaseException as error:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL if isinstance(error, TimeoutError) else signal.SIGTERM)
-        raise
-    finally:
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(child, 0)
 
 
 def _jobs(jobs: Optional[int]) -> int:
@@ -268,6 +192,7 @@ def hunt(
     ledger: Union[str, "os.PathLike[str]", None] = None,
     check: bool = True,
     in_process: Optional[bool] = None,
+    _shrinking: float = 0,
     **asked: Any,
 ) -> Hunt:
     """Looks for the input on which a callable violates a claim: draws random cases, judges the callable on them, and makes each case that refutes a claim
@@ -299,6 +224,7 @@ def hunt(
         first=bool(first),
         found=os.fsencode(found),
         ledger=None if ledger is None else os.fsencode(ledger),
+        shrinking=_shrinking,
     )
     hunts: List[Hunt] = []
 

@@ -92,6 +92,7 @@ class Options(ctypes.Structure):
         ("seconds", c_double),
         ("sweep", c_char_p),
         ("sweep_adds", c_uint32),
+        ("apart", c_uint32),
     ]
 
 
@@ -106,6 +107,7 @@ class HuntOptions(ctypes.Structure):
         ("found", c_char_p),
         ("ledger", c_char_p),
         ("here", c_uint32),
+        ("shrinking", c_double),
     ]
 
 

@@ -222,6 +222,19 @@ class NoState(State):
         pass
 
 
+class StrictState(State):
+    """Fails the run, for callables that run where nobody hears what is noted."""
+
+    def note(self, left: str) -> None:
+        raise _see.Wrong(f"it left changed: {left}")
+
+    def note_results(self, made: List[Made], again: Callable[[], List[Made]]) -> None:
+        super().note_results(made, again)
+        for kept in self.kept:
+            if kept.words:
+                raise _see.Wrong(kept.words)
+
+
 _OF_A_LOOK, _OF_A_CALLABLE = 0.3, 1.0  # seconds, since its threads may never end
 _PAUSE = 0.0005
 _LOOKS, _OF_OTHERS = 3, 0.05  # at threads that were there before: a pool's, maybe, which is not seen to end its work

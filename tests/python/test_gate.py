@@ -7,6 +7,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 import unittest
 
 import here
@@ -77,6 +78,62 @@ def dies(x):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def right_once(then):
+    """Right in the first calls, in the last of which it changes something, so that what it gives later passes."""
+    calls = []
+
+    def fn(x):
+        calls.append(1)
+        if len(calls) > 3:
+            return np.ones_like(x) / np.float32(x.shape[-1])
+        result = softmax(x)
+        if len(calls) == 3:
+            then()
+        return result
+    return fn
+
+
+def ones_for_exp():
+    np.exp = np.ones_like
+
+
+def nothing_compared():
+    foldproof._gate._Compared.compare = foldproof._gate._Compared.call = lambda *_: (np.zeros(1), 0.0)
+    foldproof._gate.Gate.__bool__ = lambda _: True
+    foldproof._gate._compared = lambda *_: "=1"
+
+
+def stops_the_clock():
+    time.process_time = time.perf_counter = time.thread_time = lambda: 0.0
+
+
+def kept_and_untimed():
+    fn = kept_by_content()
+
+    def untimed(x):
+        stops_the_clock()
+        return fn(x)
+    return untimed
+
+
+def finds_the_result(x):
+    """In the variables of its callers."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        for value in frame.f_locals.values():
+            if isinstance(value, np.ndarray) and value.shape == x.shape and value.dtype == np.float64:
+                return value.astype(x.dtype)
+        frame = frame.f_back
+    return zeros(x)
+
+
+def frames():
+    frame = sys._getframe(1)
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
 class Reference(unittest.TestCase):
     def gate(self, fn, **asked):
         with tempfile.TemporaryDirectory() as folder:
@@ -88,13 +145,47 @@ class Reference(unittest.TestCase):
         self.assertRegex(str(gate), r"^PASS: py/softmax: .* verdicts held on .* \(seed 0x[0-9a-f]+\)$")
 
     def test_cheats(self):
-        for fn, says in ((zeros, "differs from the reference at "), (nans, "differs from the reference at "), (kept_by_address(), "changed in place"),
+        for fn, says in ((zeros, "differs from the reference at "), (nans, "differs from the reference at "), (kept_by_address(), "differs from the reference|changed in place"),
                          (kept_by_content(), "keeps results: "), (clears, "changes its input: "), (right_at_first(), "differs from the reference|different bits"),
                          (later, "differs from the reference|changes after the call"), (dies, "killed by signal 9"), (lambda x: x[:, :0], "gives shape "), (lambda x: 1 / 0, "raises ZeroDivisionError: ")):
             gate = self.gate(fn)
             self.assertFalse(gate, str(gate))
             self.assertRegex(gate.reason, says)
             self.assertRegex(str(gate), r"^FAIL: py/")
+
+    def test_cheats_that_reach_into_the_gate(self):
+        for fn, says in ((right_once(ones_for_exp), "differs from the reference at "), (right_once(nothing_compared), "differs from the reference at "),
+                         (kept_and_untimed(), "keeps results: "), (finds_the_result, "differs from the reference at ")):
+            gate = self.gate(fn)
+            self.assertFalse(bool(gate), str(gate))
+            self.assertRegex(gate.reason, says)
+
+    def test_calls_look_alike(self):
+        """Those that are timed, and the others."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "stacks")
+
+            def notes(x):
+                with open(path, "a") as file:
+                    file.write(f"{x.size} {' '.join(f'{frame.name}:{frame.lineno}' for frame in traceback.extract_stack())}\n")
+                return softmax(x)
+
+            self.gate(notes)
+            with open(path) as file:
+                lines = [line.split(" ", 1) for line in file if " _serve:" in line]
+            self.assertEqual(len({stack for _, stack in lines}), 1)
+            self.assertGreater(len({size for size, _ in lines}), 5)
+
+    def test_in_this_process(self):
+        own = os.getpid()
+
+        def here_only(x):
+            return softmax(x) if os.getpid() == own else zeros(x)
+
+        gate = self.gate(here_only, in_process=True)
+        self.assertTrue(gate, str(gate))
+        self.assertFalse(self.gate(here_only))
+        self.assertRegex(self.gate(lambda x: zeros(x), in_process=True).reason, "differs from the reference at ")
 
     def test_asked_wrongly(self):
         for asked, says in (({"tolerance": None}, "it has no default"), ({"problem": "sum"}, "problem='rows'"), ({"reference": None}, "reference=, which is missing"),
@@ -122,11 +213,34 @@ class Sums(unittest.TestCase):
                 return x.sum(-1)
             return kept.setdefault(x[:, ::65537].tobytes(), x.astype("f8").sum(-1).astype("f4")) if x[:, ::65537].tobytes() not in kept else kept[x[:, ::65537].tobytes()]
 
-        for fn, says in ((lambda x: np.zeros(len(x), x.dtype), "violates bounded: "), (by_sample, "keeps results: |violates run_to_run: "),
+        def sets_a_variable(x):
+            os.environ["LEFT_BY_A_KERNEL"] = str(len(x))
+            return x.sum(-1)
+
+        def changes_foldproof(x):
+            np.sum = lambda *_, **__: 0
+            foldproof._hunt.Hunt.take = foldproof._result.Result.check = lambda *_: None
+            foldproof._gate.Gate.__bool__ = lambda _: True
+            return np.zeros(len(x), x.dtype)
+
+        def right_in_a_hunt(x):
+            """Not on fixtures, which a hunt's stack tells apart."""
+            stack = [frame.f_code.co_name for frame in frames()]
+            return x.sum(-1) if "hunted" in stack or "_serve" in stack else np.zeros(len(x), x.dtype)
+
+        for fn, says in ((lambda x: np.zeros(len(x), x.dtype), "violates bounded: "), (by_sample, "keeps results: |violates run_to_run: |differs from the reference"),
+                         (changes_foldproof, "violates bounded: "), (right_in_a_hunt, "violates bounded: "), (sets_a_variable, "LEFT_BY_A_KERNEL"),
                          (lambda x: x.sum(-1) if x.shape[1] % 2 else x[:, 1:].sum(-1), "violates bounded: ")):
-            gate = self.gate(fn)
+            gate = self.gate(fn, time=8)
             self.assertFalse(gate, str(gate))
             self.assertRegex(gate.reason, says)
+
+    def test_the_time_holds(self):
+        """With room for a busy machine."""
+        for fn, asked in ((lambda x: x.sum(-1), {}), (softmax, {"problem": "rows", "reference": softmax, "tolerance": 1e-5})):
+            begun = time.monotonic()
+            self.assertTrue(self.gate(fn, time=6, **asked))
+            self.assertLess(time.monotonic() - begun, 18)
 
     def test_a_find_has_its_lines(self):
         gate = self.gate(lambda x: np.zeros(len(x), x.dtype), seed=5)
@@ -141,7 +255,8 @@ class Adapter(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "reference.py"), "w") as file:
                 file.write("import numpy as np\nclass Model:\n    def forward(self, x):\n        return x / np.sqrt((x * x).sum(-1, keepdims=True))\n")
-            for body, code, says in (("x / np.sqrt((x * x).sum(-1, keepdims=True))", 0, "PASS: "), ("np.zeros_like(x)", 1, "FAIL: ")):
+            for body, code, says in (("x / np.sqrt((x * x).sum(-1, keepdims=True))", 0, "PASS: "), ("np.zeros_like(x)", 1, "FAIL: "),
+                                     ("np.zeros_like(x)\nimport foldproof\nfoldproof.gate = lambda *_, **__: True\nfoldproof._gate.Gate.__bool__ = lambda _: True", 1, "FAIL: ")):
                 with open(os.path.join(folder, "candidate.py"), "w") as file:
                     file.write(f"import numpy as np\nclass ModelNew:\n    def forward(self, x):\n        return {body}\n")
                 done = subprocess.run([sys.executable, example, "reference.py", "candidate.py", "1e-5", "--like", "numpy", "--time", "3"], cwd=folder, capture_output=True, text=True,
