@@ -139,11 +139,12 @@ def check_refused():
             (f"{a},nowhere.npy", "matmul", "nowhere.npy: cannot be opened: No such file or directory"),
             (f"{deep},{b}", "matmul", f"{deep}: it has more than"),
             (f"{turned},{b}", "matmul", f"{turned}: it is in Fortran order"),
-            (f"{x},{odd}", "keyed", f"{odd}: key 1 is -1, and there are"),
-            (f"{x},{keys},4", "keyed", f"{keys}: key 4 is 4, and there are 4 slots"),
+            (f"{x},{odd}", "keyed", f"{odd}: key 1 is -1: a key is the number of a slot, 0 to 2^31 - 2\n"),
+            (f"{x},{keys},4", "keyed", f"{keys}: key 4 is 4, and there are 4 slots, from 0 on\n"),
             (f"{x},{keys},99999999999", "keyed", "at most 2^32 - 2, and 2^31 - 1"),
             (f"{x},{x}", "keyed", f"{x}: keys are i32 or i64, and not f32"),
-            (f"{A3},{b}", "sum", "cannot be opened"),
+            (f"{A3},{b}", "sum", f"{A3},{b}: sum takes one file, its one input: give each array an --npy of its own\n"),
+            (f"{a},{b}", "scan", f"{a},{b}: scan takes one file, its one input"),
             (deep, "sum", f"{deep}: it has more than two dimensions")):
         code, out, err = verify("--npy", npy, "--problem", problem, "--subjects", "host/sequential,dot/sequential,keyed/sequential")
         assert code == 2 and words in err and len(err.splitlines()) == 1, (npy, problem, words, code, out, err)

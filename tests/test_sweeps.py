@@ -107,6 +107,7 @@ def test_what_no_sweep_can_be_is_refused():
                         (["k=1:2000,m=1:2000"], "stands for 4000000 cases"),
                         (["k="], "k: "),
                         (["k=3,layout=nx"], "layout: nx is no layout"),
+                        (["layout=nt,layout=nn,layout=nt"], "--sweep layout=nt is given twice"),
                         (["k=3,layout=n"], "no selected subject has sums with these axes"),
                         (["k=x"], "k: x is malformed")):
         code, out, err = sweep("right", "--sweep", *words)
@@ -150,6 +151,7 @@ def test_keys_are_spread_as_asked():
     assert code == 0 and cases == {f"sweep/f32/keyed/3x2x{k}/{keys}/seed1" for k in (20, 21, 22) for keys in ("sorted", "hot")}, (code, err, cases)
     code, out, err = verify("keyed/*", "host/pairwise", "--sweep", "k=8,keys=ordered")
     assert code == 2 and "keys: ordered is no pattern of keys" in err and len(err.splitlines()) == 1, err
+    check_says("--sweep keys=hot is given twice", "keyed/*", "--sweep", "k=8,keys=hot,keys=hot")
     check_says("--sweep k=8,keys=hot: no selected subject has sums with these axes", "host/pairwise", "--sweep", "k=8,keys=hot")
 
 
