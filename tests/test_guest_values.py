@@ -63,7 +63,7 @@ def check_subtle(folder):
 
 def check_narrow(folder):
     """Products accumulated in f16: judged in that arithmetic, and their order is revealed in it."""
-    check_default_set(folder, "narrow", {"wide": "replays"}, ("rounded", "fused"))
+    check_default_set(folder, "narrow", {"wide": "replays", "undeclared": "bounded"}, ("rounded", "fused"))
     for subject, order in (("rounded", "dot/sequential"), ("fused", "dot/sequential_fma, gemm/canonical")):
         done = subprocess.run([FOLDPROOF, "reveal", "--guest", str(folder / "narrow.so"), f"narrow/{subject}", "--dtype", "f16"],
                               capture_output=True, text=True)
@@ -76,6 +76,16 @@ def check_extremes(folder):
     code, out, err = verify("--guest", str(guest), "--claims", "bounded", "--fixtures", "normal/f32/max/*,normal/f32/scan_max/*")
     for subject in ("first", "copy"):
         assert code == 1 and f"REFUTED: extremes/{subject} on host violates correctly_rounded" in out, (code, out, err)
+
+
+def check_told(folder):
+    """What a refutation says more: which zero is the greatest, and that an accumulator of the results' dtype, declared, allows them."""
+    code, out, err = verify("--guest", str(folder / "extremes.so"), "--subjects", "extremes/either_zero", "--fixtures", "*/f32/max/*", COLUMNS="1000")
+    assert code == 1 and "not the number nearest to the exact result: of -0 and +0 the greatest is +0, in IEEE 754-2019 (np.max and fmax may give -0)" in out, (code, out, err)
+    code, out, err = verify("--guest", str(folder / "narrow.so"), "--subjects", "narrow/undeclared", "--fixtures", "normal/f16/dot/*", COLUMNS="1000")
+    assert code == 1 and "(an accumulator of f16 allows it, if that is declared: accumulator f16)" in out, (code, out, err)
+    code, out, err = verify("--guest", str(folder / "extremes.so"), "--subjects", "extremes/first", "--fixtures", "normal/f32/max/*", COLUMNS="1000")
+    assert code == 1 and "IEEE" not in out, (code, out, err)
 
 
 def check_terms_left_out(folder):
@@ -95,4 +105,5 @@ with tempfile.TemporaryDirectory(prefix="foldproof-values-") as room:
     check_terms_left_out(pathlib.Path(room))
     check_specials(pathlib.Path(room))
     check_narrow(pathlib.Path(room))
+    check_told(pathlib.Path(room))
     check_subtle(pathlib.Path(room))

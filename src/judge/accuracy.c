@@ -364,11 +364,36 @@ static void judge_rows(const struct fold_evidence *e, struct fold_weighing *w, f
     fold_find_missing(e, w, finding);
 }
 
+static void say_more(struct fold_finding *finding, const char *more) {
+  const size_t used = strlen(finding->reason);
+  snprintf(finding->reason + used, sizeof finding->reason - used, "%s", more);
+}
+
+/* Where the accumulator is wider than the results: one that an accumulator of their dtype allows was probably summed so, if no term is missing. */
+static void tell_accumulator(const struct fold_evidence *e, struct fold_finding *finding) {
+  struct fold_finding here = fold_finding_open(1);
+  struct fold_weighing w;
+  fold_status status;
+  char more[100];
+  if (finding->verdict != FOLD_REFUTED || !finding->compared || !e->subject->guest) return;
+  if (strstr(finding->reason, "term")) return; /* which are missing, or counted twice */
+  open_weighing(e, &w);
+  const enum fold_dtype wide = w.how.accumulator, narrow = w.how.result;
+  if (!fold_dtype_is_integer(narrow) && fold_format_of(narrow).precision < fold_format_of(wide).precision) {
+    w.how.accumulator = narrow;
+    snprintf(more, sizeof more, " (an accumulator of %s allows it, if that is declared: accumulator %s)",
+             fold_dtype_name(narrow), fold_dtype_name(narrow));
+    if (weigh_own(e, &w, &here, finding->row, finding->got, &status) && status.code == FOLD_OK) say_more(finding, more);
+  }
+  fold_weighing_free(&w);
+}
+
 void fold_judge_bounded(const struct fold_evidence *e, struct fold_finding *finding) {
   struct fold_weighing w;
   open_own(e, &w);
   judge_rows(e, &w, finding->rows > 0 ? fold_evidence_height(e, &w.height) : fold_ok(), finding);
   fold_weighing_free(&w);
+  tell_accumulator(e, finding);
 }
 
 /* By the bound of its own compensated method, or of Kahan's: a user may ask this of a sum by any method. */
@@ -470,6 +495,15 @@ static void judge_integers(const struct fold_evidence *e, struct fold_finding *f
   fold_weighing_free(&w);
 }
 
+/* fmax and many libraries return either zero; IEEE 754-2019's maximum does not. */
+static void tell_zeros(enum fold_op op, enum fold_dtype dtype, uint64_t got, uint64_t want,
+                       struct fold_finding *finding) {
+  const bool extreme = op == FOLD_MAX || op == FOLD_MIN;
+  if (!extreme || fold_bits_class(dtype, got) != FOLD_ZERO || fold_bits_class(dtype, want) != FOLD_ZERO) return;
+  say_more(finding, op == FOLD_MAX ? ": of -0 and +0 the greatest is +0, in IEEE 754-2019 (np.max and fmax may give -0)"
+                                   : ": of -0 and +0 the least is -0, in IEEE 754-2019 (np.min and fmin may give +0)");
+}
+
 static void judge_rounding(const struct fold_evidence *e, struct fold_finding *finding, bool nearest) {
   const struct fold_arithmetic how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
   const enum fold_dtype dtype = how.result;
@@ -493,6 +527,7 @@ static void judge_rounding(const struct fold_evidence *e, struct fold_finding *f
     refute_row(finding, row, got, truth->rounded[dtype], NAN);
     fold_find_refuted(finding, nearest ? "not the number nearest to the exact result"
                                        : "neither the exact result nor a neighbour of it");
+    tell_zeros(truth->op, dtype, got, truth->rounded[dtype], finding);
     find_missing(e, finding);
     return;
   }

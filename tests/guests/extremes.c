@@ -46,9 +46,23 @@ static int of_others(const struct foldproof_guest_call *call, void *context) {
 #define OF_OTHERS(which) \
   { .name = "extremes/without_" #which, .problems = "max", .run = of_others, .context = (void *)&of_##which }
 
+/* The first of equal ones, whichever zero it is. */
+static int either_zero(const struct foldproof_guest_call *call, void *context) {
+  (void)context;
+  for (uint64_t r = 0; r < call->rows; r++) {
+    const float *x = (const float *)call->in + r * call->cols;
+    float most = call->cols ? x[0] : -INFINITY;
+    for (uint64_t i = 1; i < call->cols && !isnan(most); i++)
+      if (isnan(x[i]) || x[i] > most) most = x[i];
+    ((float *)call->out)[r] = most;
+  }
+  return FOLDPROOF_GUEST_OK;
+}
+
 static const struct foldproof_guest_subject subjects[] = {
     {.name = "extremes/first", .problems = "max", .run = first},
     {.name = "extremes/copy", .problems = "scan_max", .run = copy},
+    {.name = "extremes/either_zero", .problems = "max", .run = either_zero},
     OF_OTHERS(last),
     OF_OTHERS(first),
     OF_OTHERS(largest)};

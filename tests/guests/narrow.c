@@ -1,5 +1,5 @@
-/* narrow.c: a guest of dot products that are accumulated in f16, as their terms are; wide says so and accumulates in f32.
- * test_guest_values.py expects that the fixtures refute it alone. */
+/* narrow.c: a guest of dot products that are accumulated in f16, as their terms are; wide says so and accumulates in f32, undeclared does
+ * not say so. test_guest_values.py expects that the fixtures refute these alone. */
 #include "foldproof_guest.h"
 
 typedef const struct foldproof_guest_call call_of;
@@ -33,6 +33,7 @@ const struct foldproof_guest_table *foldproof_guest(void) {
       SUBJECT("rounded", "bounded,replays,tree", "dot/sequential", by_rounded),
       SUBJECT("fused", "bounded,replays,tree", "dot/sequential_fma", by_fused),
       SUBJECT("wide", "bounded,replays", "dot/sequential", by_wide),
+      {.name = "narrow/undeclared", .problems = "dot", .dtypes = "f16", .run = dot, .context = (void *)&by_rounded},
   };
   static const struct foldproof_guest_table table = {FOLDPROOF_GUEST_ABI, sizeof *subjects,
                                                      sizeof subjects / sizeof *subjects, subjects};
