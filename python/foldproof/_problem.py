@@ -159,6 +159,10 @@ def _parse(signature: str) -> Form:
 
 def find(problem: str, axis: int = -1) -> Form:
     """Of a problem that is given by its name, with the axis that a callable reduces, or by a signature as einsum has them."""
+    if not isinstance(problem, str):
+        raise TypeError(f"problem={problem!r}: a text, such as 'sum', or a signature, such as 'ij,jk->ik'")
+    if not problem.strip():
+        raise _wrong(problem, "it is empty")
     if isinstance(problem, str) and "->" in problem:
         return _parse(problem)
     if isinstance(problem, str) and "," in problem and not {word.strip() for word in problem.split(",")} & set(BY_NAME):

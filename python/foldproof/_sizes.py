@@ -10,6 +10,7 @@ from . import _library
 _MOST = (1 << 32) - 1
 _NEAR = 3  # so many sizes below and above one of around="k=4096", as the command tries
 _RANGE = re.compile(r"(k|m|n|batch)=\d+(:\d+(:\d+)?)?")
+_SPREAD = re.compile(r"layout=[nt]{1,2}|keys=\w+")  # the library says what is wrong with a pattern of keys
 _AT = re.compile(r"(k|m|n|batch)=(\d+)")
 Around = Union[int, str, Sequence[Union[int, str]]]
 
@@ -46,8 +47,10 @@ def _swept(sweep: Any) -> List[str]:
         return []
     words = sweep.replace(",", " ").split() if isinstance(sweep, str) else []
     for word in words or [sweep]:
+        if isinstance(word, str) and _SPREAD.fullmatch(word):
+            continue
         if not isinstance(word, str) or not _RANGE.fullmatch(word):
-            raise ValueError(f"sweep={sweep!r}: AXIS=FIRST:LAST:STEP, as 'k=8:20000:8', of axis k, m, n or batch; several with commas between them")
+            raise ValueError(f"sweep={sweep!r}: a text, AXIS=FIRST:LAST:STEP, as 'k=8:20000:8', of axis k, m, n or batch, or layout=nt, or keys=sorted; several with commas between them")
         first, _, rest = word.partition("=")[2].partition(":")
         if rest and int(rest.partition(":")[0]) < int(first):
             raise ValueError(f"sweep={sweep!r}: {word} ends before it begins")

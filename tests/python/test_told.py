@@ -273,9 +273,14 @@ class Asked(unittest.TestCase):
         for asked in {"sweep": "k=8:9:1"}, {"around": "k=9", "fixtures": "sweep/*"}:
             result = ask(to_import.row_sum, claims="fresh_process", **asked)
             self.assertEqual({r["verdict"] for r in result.judgements if r["claim"] == "fresh_process"}, {"held"}, result)
-        for wrong, told in ({"sweep": "k"}, "sweep='k': AXIS=FIRST:LAST:STEP"), ({"sweep": 5}, "sweep=5: "), ({"sweep": "q=1:2"}, "^sweep='q=1:2': "), ({"sweep": "m=9:1"}, "^sweep='m=9:1': m=9:1 ends before it begins"):
+        for wrong, told in ({"sweep": "k"}, "sweep='k': a text, AXIS=FIRST:LAST:STEP"), ({"sweep": ["k=8"]}, r"^sweep=\['k=8'\]: a text, AXIS="), ({"sweep": "layout=nt,layout=nt"}, "^sweep='layout=nt': is given twice|^sweep='layout=nt' is given twice"), ({"problem": ""}, "^problem='': it is empty; a signature is like"), ({"sweep": 5}, "sweep=5: "), ({"sweep": "q=1:2"}, "^sweep='q=1:2': "), ({"sweep": "m=9:1"}, "^sweep='m=9:1': m=9:1 ends before it begins"):
             with self.assertRaisesRegex(ValueError, told):
                 ask(lost_at_4097, **wrong)
+        with self.assertRaisesRegex(TypeError, "^problem=None: a text, such as 'sum'"):
+            ask(lost_at_4097, problem=None)
+        result = ask(lambda values, keys, slots: np.stack([np.bincount(keys, v, slots) for v in values.T], 1).astype(values.dtype), problem="keyed", sweep="k=8:9,keys=sorted,keys=hot", claims="bounded")
+        self.assertEqual(len(result.judgements), result.counts["held"])
+        self.assertEqual({r["case"].split("/")[4] for r in result.judgements if r["claim"] == "bounded"}, {"sorted", "hot"})
         for wrong in ({"sweep": "k=8:16", "problem": "rows"}, {"around": "k=16", "problem": "rows"}, {"sweep": "k=8:16", "data": np.ones((2, 8), "f4")}):
             with self.assertRaisesRegex(ValueError, "swe"):
                 ask(lost_at_4097, **wrong)
