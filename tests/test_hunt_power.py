@@ -1,13 +1,8 @@
 """The search finds faults of each class (guests/hunt_faults_*.c), makes what it finds small, and finds nothing in honest subjects (guests/hunt_honest_*.c).
 
 test_hunt_power.py FOLDPROOF HUNT_FAULTS.so HUNT_HONEST.so
-test_hunt_power.py FOLDPROOF HUNT_FAULTS.so HUNT_HONEST.so --all SECONDS [SEEDS [KEPT]]: each fault by two processes for so long, with seeds 1 to SEEDS
-    (default: 1), as many faults at once as cores allow. Prints a line of JSON for each; with a file KEPT of such lines it fails where a
-    fault is missed or where it takes twice the time of KEPT or twice its cases, in the geometric mean.
 """
-import concurrent.futures
 import json
-import math
 import os
 import pathlib
 import re
@@ -38,9 +33,9 @@ SMALL = {"length_38_of_58", "half_zeros", "empty_from_100"}
 TRICKY = ("threads", "growing_buffer", "last_content", "integers_where_exact", "payload", "in_place", "exact_units", "scan_warps", "keyed")
 
 
-def hunt(folder, guest, *words, jobs=1):
+def hunt(folder, guest, *words):
     start = time.monotonic()
-    done = subprocess.run([FOLDPROOF, "hunt", "--guest", guest, *words, "--jobs", str(jobs), "--ledger", "ledger.jsonl"], cwd=folder, capture_output=True, text=True)
+    done = subprocess.run([FOLDPROOF, "hunt", "--guest", guest, *words, "--jobs", "1", "--ledger", "ledger.jsonl"], cwd=folder, capture_output=True, text=True)
     page = folder / "ledger.jsonl"
     found = [json.loads(line) for line in page.read_text().splitlines()] if page.exists() else []
     return done, found, time.monotonic() - start
@@ -71,43 +66,9 @@ def check_honest(room):
     assert done.returncode == 0 and not found and re.search(r"^0 found: [1-9]\d* held, 0 refuted, 0 broken", done.stdout, re.M), done
 
 
-def find(folder, fault, seed, seconds):
-    """What one hunt found of a fault, when, and in how many cases."""
-    folder.mkdir()
-    done, found, took = hunt(folder, FAULTS, f"hunt/{fault}", "--first", "--seed", str(seed), "--time", f"{seconds}s", jobs=2)
-    cases = re.search(r"^([\d,]+) cases", done.stdout, re.M)
-    small = re.search(r"in [\d,]+ runs:\s+(.*)", done.stdout)
-    return {"fault": fault, "seed": seed, "claim": found[0]["claim"] if found else None, "seconds": round(took, 1),
-            "cases": int(cases[1].replace(",", "")) if cases else None, "left": small[1] if small else None, "code": done.returncode}
-
-
-def mean(lines, field):
-    return math.exp(sum(math.log(max(line[field] or 1, 0.1)) for line in lines) / len(lines))
-
-
-def table(room, seconds, seeds=1, kept=None):
-    listed = subprocess.run([FOLDPROOF, "list", "subjects", "--guest", FAULTS], capture_output=True, text=True, check=True).stdout
-    todo = [(fault, seed) for seed in range(1, seeds + 1) for fault in re.findall(r"^hunt/(\S+) ", listed, re.M)]
-    with concurrent.futures.ThreadPoolExecutor(max(1, os.cpu_count() // 2)) as pool:
-        asked = [pool.submit(find, room / f"{fault}-{seed}", fault, seed, seconds) for fault, seed in todo]
-        lines = []
-        for done in concurrent.futures.as_completed(asked):
-            lines.append(done.result())
-            print(json.dumps(lines[-1]), flush=True)
-    missed = [f"{line['fault']} (seed {line['seed']})" for line in lines if not line["claim"]]
-    before = [json.loads(line) for line in open(kept)] if kept else lines
-    more = {field: mean(lines, field) / mean(before, field) for field in ("seconds", "cases")}
-    print(f"{len(lines) - len(missed)} of {len(lines)} found, in {mean(lines, 'seconds'):.1f} s and {mean(lines, 'cases'):.0f} cases in the geometric mean, "
-          f"{more['seconds']:.2f} and {more['cases']:.2f} times what is kept; missed: {', '.join(missed) or 'none'}", file=sys.stderr)
-    return bool(kept) and (bool(missed) or max(more.values()) > 2)
-
-
 with tempfile.TemporaryDirectory(prefix="foldproof-power-") as folder:
     os.environ.update(TMPDIR=folder)
-    if sys.argv[4:5] == ["--all"]:
-        sys.exit(table(pathlib.Path(folder), *map(int, sys.argv[5:7]), *sys.argv[7:8]))
-    else:
-        for fault, broken in SOON.items():
-            check_found(pathlib.Path(folder), fault, broken)
-        check_seed(pathlib.Path(folder))
-        check_honest(pathlib.Path(folder))
+    for fault, broken in SOON.items():
+        check_found(pathlib.Path(folder), fault, broken)
+    check_seed(pathlib.Path(folder))
+    check_honest(pathlib.Path(folder))
