@@ -2,6 +2,16 @@
 #include "judge/lay.h"
 #include "lone_trial.h"
 
+enum {
+  FAR = 1 << 20
+}; /* in place of a column stride: from 5 to 64, as the input decides, with two elements between the rows */
+
+static bool has_strides(const struct fold_call *call, const size_t want[4]) {
+  const size_t row = (size_t)call->stride[0][FOLD_M], col = (size_t)call->stride[0][FOLD_K];
+  if (want[3] == FAR) return col >= 5 && col <= 64 && row == call->cols * col + 2;
+  return row == want[2] && col == want[3];
+}
+
 /* Products of two inputs, too: each input is laid. */
 static void expect_runs(fold_judge_runs *judge, size_t cols, const size_t (*want)[4], size_t n) {
   static const enum fold_problem_id problems[] = {FOLD_ROWS_SUM, FOLD_DOT};
@@ -13,8 +23,7 @@ static void expect_runs(fold_judge_runs *judge, size_t cols, const size_t (*want
     cr_expect_eq(seen.runs, n, "problem %zu: %zu runs", i, seen.runs);
     for (size_t k = 0; k < n && k < seen.runs; k++) {
       const struct fold_call *call = &seen.call[k];
-      cr_expect(call->rows == want[k][0] && call->cols == want[k][1] && (size_t)call->stride[0][FOLD_M] == want[k][2] &&
-                    (size_t)call->stride[0][FOLD_K] == want[k][3],
+      cr_expect(call->rows == want[k][0] && call->cols == want[k][1] && has_strides(call, want[k]),
                 "problem %zu, run %zu: %zu x %zu by %td, %td", i, k, call->rows, call->cols, call->stride[0][FOLD_M],
                 call->stride[0][FOLD_K]);
     }
@@ -46,7 +55,7 @@ Test(shapes, rows_are_padded_to_the_lengths_that_callers_pad_to) {
 }
 
 Test(shapes, terms_are_put_apart_by_strides) {
-  static const size_t want[][4] = {{3, 10, 11, 1}, {3, 10, 64, 1}, {3, 10, 20, 2}, {3, 10, 31, 3},
+  static const size_t want[][4] = {{3, 10, 11, 1}, {3, 10, 64, 1}, {3, 10, 20, 2}, {3, 10, 31, 3}, {3, 10, 0, FAR},
                                    {3, 10, 1, 3},  {3, 10, 1, 6},  {3, 10, 0, 0},  {3, 10, 0, 1}};
   expect_runs(fold_judge_stride_invariant, 10, want, sizeof want / sizeof *want);
 }
