@@ -64,10 +64,8 @@ static fold_status add(const struct fold_problem *problem, enum fold_dtype dtype
   if (asprintf(&name, "timed/%s/%s/%s/seed%llu", fold_dtype_name(dtype), problem->name, at, (unsigned long long)seed) <
       0)
     name = NULL;
-  c.name = name, c.file = strdup("timed"), c.where = strdup("a timed call");
-  if (c.claims && c.name && c.file && c.where) return fold_cases_append(cases, &c);
-  fold_case_free(&c);
-  return fold_no_memory("for a case");
+  c.name = name;
+  return fold_cases_append_made(cases, &c, "timed", "a timed call");
 }
 
 fold_status fold_timed_cases(const struct fold_subject *s, uint64_t seed, struct fold_cases *cases) {

@@ -28,10 +28,9 @@ struct process {
   struct lane *lanes; /* FOLD_HUNT_LANES */
 };
 
-static unsigned log2_of(size_t n) {
-  unsigned k = 0;
-  while (n >>= 1) k++;
-  return k < SIZES ? k : SIZES - 1;
+static unsigned size_of(const struct fold_case *c) {
+  const unsigned size = fold_case_size(c);
+  return size < SIZES ? size : SIZES - 1;
 }
 
 static bool send(const struct process *p, const struct fold_lane_message *message) {
@@ -42,12 +41,12 @@ static void count_case(struct fold_hunted *h, const struct fold_case *c) {
   h->cases++;
   h->by_problem[c->problem->id]++;
   h->by_dtype[c->dtype]++;
-  h->by_terms[log2_of(fold_case_terms(c))]++;
+  h->by_terms[size_of(c)]++;
 }
 
 /* An error closer to its bound than any of that size before. */
 static void note_fraction(struct lane *lane, struct fold_hunted *h, const struct fold_case *c, double fraction) {
-  float *best = &lane->best[c->problem->id][c->dtype][log2_of(fold_case_terms(c))];
+  float *best = &lane->best[c->problem->id][c->dtype][size_of(c)];
   if (!(fraction <= 1)) return;
   if (!(fraction <= h->closest)) {
     h->closest = fraction;

@@ -1,12 +1,6 @@
 /* judges.c: see judges.h. */
 #include "run/judges.h"
 
-static unsigned log2_of(size_t n) {
-  unsigned k = 0;
-  while (n >>= 1) k++;
-  return k;
-}
-
 static unsigned rows_of(size_t rows) {
   enum { FEW = 4 };
   return rows > FEW ? 2 : rows > 1;
@@ -14,7 +8,7 @@ static unsigned rows_of(size_t rows) {
 
 static bool are_alike(const struct fold_case *a, const struct fold_case *b) {
   return a->ranks == b->ranks && a->dtype == b->dtype && a->problem == b->problem &&
-         rows_of(a->rows) == rows_of(b->rows) && log2_of(fold_case_terms(a)) == log2_of(fold_case_terms(b));
+         rows_of(a->rows) == rows_of(b->rows) && fold_case_size(a) == fold_case_size(b);
 }
 
 bool fold_stands_for_alike(const struct fold_cases *cases, size_t at, const char *claim) {
