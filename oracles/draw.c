@@ -70,8 +70,7 @@ fold_status fold_order_draw(const struct fold_order *order, enum fold_dtype dtyp
   FOLD_TRY(fold_order_places(order, dtype, in, n, &place));
   const char *leaf = order->product == FOLD_NO_PRODUCT ? "x%d" : "x%d*y%d";
   struct drawing c = {leaf, place, (int)n, 0, calloc(n + 1, sizeof *c.child)}; /* unseen: 2 */
-  fold_status status =
-      c.child ? draw(order, &c, out) : fold_error(FOLD_NO_MEMORY, "no memory to draw a tree of %zu terms", n);
+  fold_status status = c.child ? draw(order, &c, out) : fold_no_memory("to draw a tree of %zu terms", n);
   free(c.child);
   free(place);
   return status;

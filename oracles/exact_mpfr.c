@@ -60,7 +60,7 @@ static int add_chunk(mpfr_t total, mpfr_t part, mpfr_ptr terms[], size_t n, bool
 
 static fold_status sum_all(const struct fold_terms *terms, struct fold_truth *truth, mpfr_t total) {
   struct sums *sums = malloc(sizeof *sums);
-  if (!sums) return fold_error(FOLD_NO_MEMORY, "no memory for %d MPFR numbers", 3 * CHUNK);
+  if (!sums) return fold_no_memory("for %d MPFR numbers", 3 * CHUNK);
   init_sums(sums, terms);
   mpfr_set_ui(total, 0, MPFR_RNDN);
   mpfr_set_prec(truth->abs_sum, sum_bits(terms));

@@ -115,7 +115,7 @@ INLINE uint32_t *sort(size_t size, unsigned width, const void *in, size_t n, voi
 
 INLINE uint32_t *sort_any(size_t size, const void *in, size_t n, void *keys, void *spare) {
   if (spare && size >= 4 && n >= WIDE_TERMS) return sort(size, 11, in, n, keys, spare); /* unseen: 10 | || */
-  if (spare) return sort(size, 8, in, n, keys, spare); /* unseen: 7 */
+  if (spare) return sort(size, 8, in, n, keys, spare);                                  /* unseen: 7 */
   sort_short(size, in, n, keys);
   return keys;
 }
@@ -136,7 +136,7 @@ static fold_status sort_row(enum fold_dtype dtype, const void *in, size_t n, uin
   if (!keys || (is_long && !spare)) {
     free(keys);
     free(spare);
-    return fold_error(FOLD_NO_MEMORY, "no memory to sort %zu terms", n);
+    return fold_no_memory("to sort %zu terms", n);
   }
   *place = sort_by_size(fold_dtype_size(dtype), in, n, keys, spare);
   free(*place == keys ? spare : keys);
@@ -146,7 +146,7 @@ static fold_status sort_row(enum fold_dtype dtype, const void *in, size_t n, uin
 /* Fisher and Yates's shuffle. */
 static fold_status shuffle_row(uint64_t key, size_t n, uint32_t **place) {
   uint32_t *at = *place = malloc(n * sizeof *at);
-  if (!at) return fold_error(FOLD_NO_MEMORY, "no memory to shuffle %zu terms", n);
+  if (!at) return fold_no_memory("to shuffle %zu terms", n);
   for (size_t i = 0; i < n; i++) {
     size_t partner = fold_fingerprint_mix(key << 32 ^ i) % (i + 1);
     at[i] = at[partner];

@@ -61,7 +61,7 @@ static fold_status open_pool(struct fold_host_pool *pool, const struct fold_benc
     memory = mmap(NULL, pool->n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     close_pool(pool);
-    return fold_error(FOLD_NO_MEMORY, "no memory for %zu bytes of inputs", pool->n_bytes);
+    return fold_no_memory("for %zu bytes of inputs", pool->n_bytes);
   }
   pool->in = memory;
   for (unsigned i = 0; i < shape->problem->inputs; i++) {

@@ -126,7 +126,7 @@ static fold_status bench_all(struct bench_command *b, const struct fold_registry
   FOLD_TRY(measure_ceiling(b, &ceiling));
   b->shapes = (size_t)__builtin_popcount(b->dtypes) * b->n_jobs * b->n_threads;
   struct fold_timing *timing = calloc(registry->n + 1, sizeof *timing);
-  if (timing == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory");
+  if (timing == NULL) return fold_no_memory("for timings");
   fold_status status = fold_ok();
   for (int d = 0; d < FOLD_DTYPES && status.code == FOLD_OK; d++)
     if (b->dtypes >> d & 1) status = bench_dtype(b, registry, (enum fold_dtype)d, &ceiling, timing);

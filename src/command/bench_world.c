@@ -96,7 +96,7 @@ static fold_status time_sums(struct world_bench *w, enum fold_dtype dtype, bool 
   const uint64_t *sizes;
   size_t n = choose_sums(w->b, weak, &sizes);
   struct fold_world_timing *ones = calloc(w->registry->n + 1, sizeof *ones);
-  fold_status status = ones ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory");
+  fold_status status = ones ? fold_ok() : fold_no_memory("for timings");
   if (!fold_bench_is_selected(w, false)) n = 0;
   snprintf(w->peer, sizeof w->peer, "%s", fold_bench_usual(w->b->engine)->sum);
   for (size_t k = 0; k < n && status.code == FOLD_OK && !*fold_watch_interrupt(); k++) {
@@ -205,7 +205,7 @@ fold_status fold_bench_collectives(struct bench_command *b, const struct fold_re
   print_world(&w, world);
   b->shapes = count_shapes(&w);
   w.now = calloc(registry->n + 1, sizeof *w.now);
-  fold_status status = w.now ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory");
+  fold_status status = w.now ? fold_ok() : fold_no_memory("for timings");
   if (status.code == FOLD_OK) status = fold_world_sums_open(&w.options.sums);
   for (int d = 0; d < FOLD_DTYPES && status.code == FOLD_OK; d++) {
     enum fold_dtype dtype = (enum fold_dtype)d;

@@ -53,7 +53,7 @@ int fold_command_env(int argc, char **argv, const struct fold_registry *registry
   bool as_json = false;
   fold_parse(&argp, argc, argv, &as_json);
   json_t *environment = fold_environment();
-  if (environment == NULL) return fold_print_error(argv[0], fold_error(FOLD_NO_MEMORY, "not enough memory"));
+  if (environment == NULL) return fold_print_error(argv[0], fold_no_memory("for the environment"));
   if (as_json) {
     json_dumpf(environment, stdout, JSON_INDENT(2));
     putchar('\n');

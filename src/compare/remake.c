@@ -11,7 +11,7 @@ static fold_status remake(struct fold_remade *r, const struct fold_case *c) {
   for (unsigned k = 0; k < problem->inputs; k++) {
     const size_t nbytes = fold_case_bytes(c, k);
     r->input[k] = aligned_alloc(64, (nbytes / 64 + 1) * 64);
-    if (r->input[k] == NULL) return fold_error(FOLD_NO_MEMORY, "%.100s: not enough memory for its input", c->name);
+    if (r->input[k] == NULL) return fold_within(fold_no_memory("for its input"), "%.100s", c->name);
     FOLD_TRY(fold_within(fold_case_fill(c, k, r->input[k], 0), "%.100s", c->name));
     r->hash = XXH3_64bits_withSeed(r->input[k], nbytes, r->hash);
   }

@@ -73,8 +73,7 @@ static fold_status answer(const struct fold_registry *registry, const struct fol
   const struct fold_subject *subject = &registry->subjects[q->subject];
   const size_t n_bytes = fold_case_results(c) * fold_dtype_size(fold_subject_result(subject, c->dtype));
   void *got = malloc(n_bytes + 8);
-  if (got == NULL)
-    return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu results", c->name, fold_case_results(c));
+  if (got == NULL) return fold_within(fold_no_memory("for %zu results", fold_case_results(c)), "%s", c->name);
   const fold_status status = run_here(subject, c, got);
   if (!fold_wire_send(fd, WIRE_DONE, &status, sizeof status, got, status.code == FOLD_OK ? n_bytes : 0)) _exit(99);
   free(got);

@@ -93,8 +93,7 @@ static bool take_base(struct fold_supervisor *s, size_t n) {
     free(s->got);
     s->got = malloc(n_bytes + 1);
     s->got_bytes = s->got ? n_bytes + 1 : 0;
-    if (!s->got)
-      s->failed = fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu results", c->name, fold_case_results(c));
+    if (!s->got) s->failed = fold_within(fold_no_memory("for %zu results", fold_case_results(c)), "%s", c->name);
   }
   return s->got && take_bytes(s, &s->traces, sizeof s->traces) && take_bytes(s, s->got, n_bytes);
 }
