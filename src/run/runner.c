@@ -4,166 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bits.h"
 #include "rig/contention.h"
-#include "rig/fp_state.h"
-#include "rig/late_writes.h"
-#include "rig/process_state.h"
-#include "judge/lay.h"
 #include "run/apart.h"
 #include "run/judges.h"
 #include "run/known_defects.h"
-
-/* The case at hand: its input in the memory of each engine that is needed. */
-struct opened {
-  const struct fold_case *c;
-  struct fold_rig rig[FOLD_ENGINES], batch[FOLD_ENGINES];
-  bool open[FOLD_ENGINES];
-  fold_status ready[FOLD_ENGINES];
-  uint64_t input_hash;
-  struct fold_truths truths;
-  void *got, *second, *other;
-  void *nearest; /* of a large product on a GPU, each result rounded once; else NULL */
-};
-
-static fold_status fill(struct opened *opened, enum fold_engine engine) {
-  for (unsigned k = 0; k < opened->rig[engine].inputs; k++)
-    FOLD_TRY(fold_case_fill(opened->c, k, fold_rig_input_at(&opened->rig[engine], k), 0));
-  return fold_rig_load(&opened->rig[engine]);
-}
-
-/* Opens the engine's rig when it is first needed. A failure of the engine is remembered; one of the input ends the run.
- */
-static fold_status open_engine(struct opened *opened, enum fold_engine engine) {
-  if (opened->open[engine] || opened->ready[engine].code != FOLD_OK) return fold_ok();
-  const struct fold_case *c = opened->c;
-  opened->ready[engine] = fold_engine_ready(engine);
-  fold_process_state_forget(); /* starting an engine sets variables for the processes that it starts */
-  if (opened->ready[engine].code == FOLD_BAD_INPUT) return opened->ready[engine];
-  if (opened->ready[engine].code != FOLD_OK) return fold_ok();
-  const struct fold_problem *problem = c->problem;
-  const size_t n[FOLD_INPUTS] = {fold_case_elements(c, 0), fold_case_elements(c, 1)};
-  fold_status status = fold_rig_open(&opened->rig[engine], engine, c->problem, c->dtype, n, fold_case_results(c));
-  if (status.code == FOLD_NO_MEMORY && fold_engine_is_here(engine)) return fold_within(status, "%s", c->name);
-  if (status.code != FOLD_OK) {
-    opened->ready[engine] = status;
-    return fold_ok();
-  }
-  opened->open[engine] = true;
-  opened->rig[engine].ranks = c->ranks;
-  FOLD_TRY(fold_within(fill(opened, engine), "%s", c->name));
-  if (opened->truths.c == NULL) {
-    FOLD_TRY(fold_rig_hash(&opened->rig[engine], &opened->input_hash));
-    FOLD_TRY(fold_truths_open(&opened->truths, c, fold_rig_input(&opened->rig[engine])));
-    for (unsigned k = 1; k < problem->inputs; k++) opened->truths.in[k] = fold_rig_input_at(&opened->rig[engine], k);
-    FOLD_TRY(fold_truths_check_expected(&opened->truths));
-  }
-  return fold_ok();
-}
-
-static fold_status open_case(struct opened *opened, const struct fold_case *c) {
-  *opened = (struct opened){.c = c};
-  opened->got = malloc(fold_case_results(c) * 8 + 8);
-  opened->second = malloc(fold_case_results(c) * 8 + 8);
-  opened->other = malloc(fold_case_results(c) * 8 + 8);
-  if (opened->got && opened->second && opened->other) return fold_ok();
-  return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu results", c->name, fold_case_results(c));
-}
-
-static void close_case(struct opened *opened) {
-  if (opened->truths.c) fold_truths_close(&opened->truths);
-  for (int e = 0; e < FOLD_ENGINES; e++) {
-    fold_rig_close(&opened->batch[e]);
-    if (opened->open[e]) fold_rig_close(&opened->rig[e]);
-  }
-  free(opened->got);
-  free(opened->second);
-  free(opened->other);
-  free(opened->nearest);
-}
+#include "run/opened.h"
 
 bool fold_takes_case(const struct fold_subject *subject, const struct fold_case *c) {
   if (fold_engine_has_ranks(subject->engine) != (c->ranks > 0)) return false;
   if (subject->vector && c->cols != c->ranks) return false;
   return (subject->dtypes >> c->dtype & 1) && (subject->problems >> c->problem->id & 1);
-}
-
-/* In memory of its own, where the inputs lie as the case says. */
-static fold_status base_run_laid(struct opened *opened, const struct fold_subject *subject,
-                                 struct fold_traces *traces) {
-  const struct fold_trial trial = {.c = opened->c, .subject = subject, .rig = &opened->rig[subject->engine]};
-  struct fold_rig rig;
-  struct fold_request request;
-  FOLD_TRY(fold_laid_case_open(&trial, &rig, &request));
-  const fold_status status = fold_rig_run_watched(&rig, subject, &request, opened->got, traces);
-  fold_rig_close(&rig);
-  return status;
-}
-
-static fold_status base_run(struct opened *opened, const struct fold_subject *subject, struct fold_traces *traces) {
-  const struct fold_case *c = opened->c;
-  *traces = (struct fold_traces){0};
-  if (opened->ready[subject->engine].code != FOLD_OK) return opened->ready[subject->engine];
-  struct fold_request request = {.shape = c->shape, .poison = FOLD_BASE_POISON};
-  if (fold_case_is_laid(c)) return base_run_laid(opened, subject, traces);
-  return fold_rig_run(&opened->rig[subject->engine], subject, &request, opened->got, traces);
-}
-
-/* On a GPU every result of a large product is held against the correctly rounded one of this subject. The results furthest from it are
- * judged, by the host's exact sums, besides the sample. */
-static const struct fold_subject *nearest_of(const struct opened *opened, const struct fold_subject *subject) {
-  const struct fold_subject *exact = fold_subject_find("gemm/exact", FOLD_CUDA);
-  const enum fold_dtype dtype = opened->c->dtype;
-  const bool large = opened->truths.c && opened->truths.judged.at;
-  if (!large || !exact || subject == exact || subject->engine != FOLD_CUDA || !fold_takes_case(exact, opened->c))
-    return NULL;
-  return fold_subject_result(subject, dtype) == dtype ? exact : NULL;
-}
-
-/* Before the first subject's run, which may change the input. Without memory there are no suspects. */
-static void know_nearest(struct opened *opened, const struct fold_subject *subject) {
-  const struct fold_subject *exact = nearest_of(opened, subject);
-  const struct fold_request request = {.shape = opened->c->shape};
-  struct fold_traces traces = {0};
-  if (!exact || opened->nearest || opened->ready[FOLD_CUDA].code != FOLD_OK) return;
-  opened->nearest = malloc(fold_case_results(opened->c) * 8 + 8);
-  if (opened->nearest &&
-      fold_rig_run(&opened->rig[FOLD_CUDA], exact, &request, opened->nearest, &traces).code == FOLD_OK)
-    return;
-  free(opened->nearest);
-  opened->nearest = NULL;
-}
-
-static void suspect(struct opened *opened, const struct fold_subject *subject) {
-  opened->truths.judged.n_suspects = 0;
-  if (opened->nearest && nearest_of(opened, subject))
-    fold_sample_suspect(&opened->truths.judged, opened->c->dtype, opened->got, opened->nearest,
-                        fold_case_results(opened->c));
-}
-
-/* If a subject changed its input, makes it again, since the judges and the next subject need it. An engine that fails
- * here is broken for the rest of the case. */
-static fold_status restore_input(struct opened *opened, enum fold_engine engine, uint64_t *now) {
-  uint64_t hash = opened->input_hash;
-  fold_status status = fold_rig_hash(&opened->rig[engine], &hash);
-  if (status.code == FOLD_OK && hash != opened->input_hash) {
-    *now = hash;
-    status = fold_rig_move(&opened->rig[engine], 0);
-    if (status.code == FOLD_OK) status = fill(opened, engine);
-  }
-  if (status.code == FOLD_OK || fold_engine_is_here(engine)) return fold_within(status, "%s", opened->c->name);
-  opened->ready[engine] = status;
-  return fold_ok();
-}
-
-/* Gives a twin the input on another engine. What an earlier run of the twin did to it is undone. */
-static fold_status elsewhere(void *whose, enum fold_engine engine, struct fold_rig **rig) {
-  struct opened *opened = whose;
-  uint64_t now;
-  FOLD_TRY(open_engine(opened, engine));
-  if (opened->open[engine]) FOLD_TRY(restore_input(opened, engine, &now));
-  *rig = &opened->rig[engine];
-  return opened->ready[engine];
 }
 
 /* Looks up whether a peer's refutation is a known defect of the library's version here. */
@@ -271,7 +121,7 @@ static fold_status explain_all(const struct fold_round *round, const struct fold
 }
 
 /* Judges each claim that is asked for, of the subject whose base run is in `trial`. */
-static fold_status judge_claims(const struct fold_round *round, struct opened *opened, struct fold_trial *trial,
+static fold_status judge_claims(const struct fold_round *round, struct fold_opened *opened, struct fold_trial *trial,
                                 struct unexplained *unexplained) {
   const struct fold_claim *claim;
   struct fold_judgement repeats = {0}; /* waits for the other judges, which may find that the same run varies */
@@ -296,17 +146,17 @@ static fold_status judge_claims(const struct fold_round *round, struct opened *o
   /* The judges' own runs may have changed the input too, and also the threads that make it again. */
   fold_trial_look_at_state(trial);
   if (trial->input_seen == trial->log.n) return fold_ok();
-  return restore_input(opened, trial->subject->engine, &trial->input_hash_after);
+  return fold_opened_restore(opened, trial->subject->engine, &trial->input_hash_after);
 }
 
-static fold_status judge_trial(const struct fold_round *round, struct opened *opened, struct fold_trial *trial) {
+static fold_status judge_trial(const struct fold_round *round, struct fold_opened *opened, struct fold_trial *trial) {
   enum fold_engine engine = trial->subject->engine;
   struct fold_logged base = {.subject = trial->subject, .why = FOLD_CLAIMS, .traces = trial->traces};
   base.traces.unwritten = false;
   FOLD_TRY(fold_log_add(&trial->log, &base));
   /* On the host each run looks at the input itself. */
   if (!fold_engine_is_here(engine) || trial->traces.wrote_input)
-    FOLD_TRY(restore_input(opened, engine, &trial->input_hash_after));
+    FOLD_TRY(fold_opened_restore(opened, engine, &trial->input_hash_after));
   const fold_status *ready = &opened->ready[engine];
   if (ready->code != FOLD_OK) return fold_round_fail(round, round->place, 0, FOLD_CLAIMS, *ready, NULL);
   struct unexplained unexplained;
@@ -317,7 +167,7 @@ static fold_status judge_trial(const struct fold_round *round, struct opened *op
 
 /* Puts back the state that the failed run has left, so that no other subject is blamed for it. A peer's library that the user named
  * and that can't be used ends the run, as an engine's does. */
-static fold_status fail_base(const struct fold_round *round, struct opened *opened, fold_status base) {
+static fold_status fail_base(const struct fold_round *round, struct fold_opened *opened, fold_status base) {
   const struct fold_subject *subject = &round->registry->subjects[round->place.subject];
   const enum fold_engine engine = subject->engine;
   struct fold_traces traces;
@@ -326,14 +176,14 @@ static fold_status fail_base(const struct fold_round *round, struct opened *open
   return fold_round_fail(round, round->place, 0, FOLD_CLAIMS, base, NULL);
 }
 
-static fold_status judge_subject(const struct fold_round *round, struct opened *opened) {
+static fold_status judge_subject(const struct fold_round *round, struct fold_opened *opened) {
   const struct fold_subject *subject = &round->registry->subjects[round->place.subject];
   struct fold_trial trial = {.registry = round->registry,
                              .subject = subject,
                              .c = opened->c,
                              .rig = &opened->rig[subject->engine],
                              .batch = &opened->batch[subject->engine],
-                             .elsewhere = elsewhere,
+                             .elsewhere = fold_opened_elsewhere,
                              .is_apart = fold_apart_has,
                              .apart = fold_apart_run,
                              .whose = opened,
@@ -352,45 +202,22 @@ static fold_status judge_subject(const struct fold_round *round, struct opened *
                              .other = opened->other};
   if (opened->truths.c && trial.asked & fold_claims_by_order())
     FOLD_TRY(fold_truths_telling(&opened->truths, subject, &trial.telling));
-  know_nearest(opened, subject);
-  fold_status base = base_run(opened, subject, &trial.traces);
+  fold_opened_know_nearest(opened, subject);
+  fold_status base = fold_opened_run(opened, subject, &trial.traces);
   if (base.code != FOLD_OK) return fail_base(round, opened, base);
-  suspect(opened, subject);
+  fold_opened_suspect(opened, subject);
   trial.input_hash_after = opened->input_hash;
   fold_status status = judge_trial(round, opened, &trial);
   fold_log_close(&trial.log);
   return status;
 }
 
-/* In a new process that goes backwards a guest first runs on another input of the same shape at the same place, each term
- * times -1/2: so results that it keeps, by whatever it takes for the input, differ from those of a process that did not. How
- * that run ends does not matter. Long inputs are left out, for most of the time would be spent on them. */
-static fold_status run_on_another(struct opened *opened, const struct fold_subject *subject) {
-  enum { MOST = 1 << 20 };
-  const struct fold_case *c = opened->c;
-  struct fold_rig *rig = &opened->rig[subject->engine];
-  struct fold_traces traces;
-  uint64_t now;
-  if (opened->ready[subject->engine].code != FOLD_OK || fold_case_all_elements(c) > MOST) return fold_ok();
-  for (unsigned k = 0; k < rig->inputs; k++) {
-    void *input = fold_rig_input_at(rig, k);
-    if (fold_is_keys(rig->problem, k)) continue;
-    for (size_t i = 0; i < rig->in[k].n; i++) {
-      const double term = fold_bits_to_double(c->dtype, fold_bits_load(c->dtype, input, i));
-      fold_bits_store(c->dtype, input, i, fold_bits_from_double(c->dtype, -0.5 * term));
-    }
-  }
-  FOLD_TRY(fold_rig_load(rig));
-  (void)base_run(opened, subject, &traces);
-  return restore_input(opened, subject->engine, &now);
-}
-
-static fold_status record_subject(const struct fold_round *round, struct opened *opened) {
+static fold_status record_subject(const struct fold_round *round, struct fold_opened *opened) {
   struct fold_traces traces;
   struct fold_judgement judgement = fold_round_judgement(round, round->place, FOLD_CLAIMS);
   if (round->selection->fresh && round->selection->backwards && judgement.subject->guest)
-    FOLD_TRY(run_on_another(opened, judgement.subject));
-  fold_status base = base_run(opened, judgement.subject, &traces);
+    FOLD_TRY(fold_opened_run_another(opened, judgement.subject));
+  fold_status base = fold_opened_run(opened, judgement.subject, &traces);
   if (base.code != FOLD_OK) return fail_base(round, opened, base);
   struct fold_traces after;
   fold_rig_look_at_state(&opened->rig[judgement.subject->engine], &after);
@@ -401,7 +228,7 @@ static fold_status record_subject(const struct fold_round *round, struct opened 
   judgement.finding.reason[0] = '\0';
   FOLD_TRY(round->sink->judgement(round->sink->context, &judgement));
   uint64_t now = opened->input_hash;
-  return restore_input(opened, judgement.subject->engine, &now);
+  return fold_opened_restore(opened, judgement.subject->engine, &now);
 }
 
 /* A subject whose processes ended or hung for so long is not run any more, so that all others are judged in reasonable
@@ -422,19 +249,19 @@ static fold_status check_time(const struct fold_selection *selection) {
 }
 
 /* Judges make dozens of runs of a case; to record it takes one. */
-static fold_status check_length(const struct fold_round *round, const struct opened *opened) {
+static fold_status check_length(const struct fold_round *round, const struct fold_opened *opened) {
   const struct fold_subject *subject = &round->registry->subjects[round->place.subject];
   const bool is_judged = round->judge || round->selection->fresh;
   if (!is_judged || subject->longest == 0 || opened->c->cols <= subject->longest) return fold_ok();
   return fold_error(FOLD_UNSUPPORTED, "a slow subject, judged on rows of up to %zu terms", subject->longest);
 }
 
-static fold_status run_subject(struct fold_round *round, struct opened *opened) {
+static fold_status run_subject(struct fold_round *round, struct fold_opened *opened) {
   const struct fold_sink *sink = round->sink;
   const enum fold_engine engine = round->registry->subjects[round->place.subject].engine;
   fold_status willing = check_time(round->selection);
   if (willing.code != FOLD_OK) return fold_round_fail(round, round->place, 0, FOLD_CLAIMS, willing, NULL);
-  FOLD_TRY(open_engine(opened, engine));
+  FOLD_TRY(fold_opened_engine(opened, engine));
   round->input_hash = opened->input_hash;
   willing = check_patience(round);
   if (willing.code == FOLD_OK && opened->ready[engine].code == FOLD_OK) willing = check_length(round, opened);
@@ -443,24 +270,14 @@ static fold_status run_subject(struct fold_round *round, struct opened *opened) 
   return (round->judge ? judge_subject : record_subject)(round, opened);
 }
 
-/* Whether the last subject has left the process, or its engine, unusable for others. */
-static bool is_lost(const struct opened *opened, enum fold_engine engine) {
-  const struct fold_rig *rig = opened->open[engine] ? &opened->rig[engine] : NULL;
-  if (fold_late_writes_any() || fold_apart_is_lost()) return true;
-  /* The subject's own threads may change again what it has left changed. */
-  if (rig && rig->left_some && fold_fp_state_has_company()) return true;
-  const struct fold_engine_ops *ops = rig ? rig->ops : NULL;
-  return ops && !ops->is_host && ops->finish().code != FOLD_OK;
-}
-
-static fold_status run_case(struct fold_round *round, struct opened *opened, bool *lost) {
+static fold_status run_case(struct fold_round *round, struct fold_opened *opened, bool *lost) {
   for (; round->place.subject < round->registry->n && !*lost && !*round->stop; round->place.subject++) {
     const struct fold_subject *subject = &round->registry->subjects[round->place.subject];
     if (!fold_selects_subject(round->selection, subject) || !fold_takes_case(subject, opened->c)) continue;
     if (fold_turn_of(round->selection, subject) != round->place.turn) continue;
     if ((round->judge || round->selection->claims) && !fold_claims_asked(round)) continue;
     FOLD_TRY(run_subject(round, opened));
-    *lost = round->leave_lost && is_lost(opened, subject->engine);
+    *lost = round->leave_lost && fold_opened_is_lost(opened, subject->engine);
   }
   return fold_ok();
 }
@@ -470,11 +287,11 @@ static fold_status run_cases(struct fold_round *round, bool *lost) {
   *lost = false;
   for (; round->place.c < round->cases->n && !*round->stop; round->place.c++, round->place.subject = 0) {
     const struct fold_case *c = &round->cases->at[round->place.c];
-    struct opened opened;
+    struct fold_opened opened;
     if (sink->progress) sink->progress(sink->context, round->place.c, round->cases->n, c->name);
-    fold_status status = open_case(&opened, c);
+    fold_status status = fold_opened_begin(&opened, c);
     if (status.code == FOLD_OK) status = run_case(round, &opened, lost);
-    close_case(&opened);
+    fold_opened_end(&opened);
     if (status.code != FOLD_OK || *lost || *round->stop) return status; /* `place` stays where the round is to go on */
   }
   if (*round->stop || round->place.turn + 1 >= fold_turns(round->selection)) return fold_ok();
