@@ -1,7 +1,6 @@
-/* judge/accuracy.c: the error against the exact result: bounded, compensated, faithful, correctly_rounded.
+/* judge/accuracy.c: the error against the exact result: bounded, compensated, accurate_as, ulps, faithful, correctly_rounded.
  *
- * Special values are compared by class before any subtraction, and a result is accepted by a positive condition
- * (error <= bound), so that NaN never passes. Each row is judged; the finding keeps the worst.
+ * Each row is judged (weighing.c); the finding keeps the worst.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,144 +11,6 @@
 #include "judge/evidence.h"
 #include "oracles/bound.h"
 #include "oracles/order.h"
-
-static void refute_row(struct fold_finding *finding, size_t row, uint64_t got, uint64_t want, double ulps) {
-  finding->row = row;
-  finding->compared = true;
-  finding->got = got;
-  finding->want = want;
-  if (!isnan(ulps)) finding->ulps = ulps;
-}
-
-/* Keeps the greatest error seen so far; NaN: none was measured. */
-static void keep_worst(struct fold_finding *finding, size_t row, uint64_t got, uint64_t want, double ulps,
-                       double fraction) {
-  bool worse = isnan(finding->ulps) || fraction > finding->fraction || (isnan(fraction) && ulps > finding->ulps);
-  if (isnan(finding->ulps) || ulps > finding->ulps) finding->ulps = ulps;
-  if (isnan(finding->fraction) || fraction > finding->fraction) finding->fraction = fraction;
-  if (worse) refute_row(finding, row, got, want, NAN);
-}
-
-enum fold_dtype fold_error_unit(struct fold_arithmetic how) {
-  const int wide = fold_format_of(how.accumulator).precision;
-  return wide < fold_format_of(how.result).precision ? how.accumulator : how.result;
-}
-
-/* The error of a sum over u sum |x|; NaN of a product, of max and of min. Below the smallest normal number, from where on
- * all roundings are of one size, that number stands for the sum of magnitudes: of a right sum this never is above 1. */
-static double backward_of(mpfr_srcptr error, const struct fold_truth *truth, struct fold_arithmetic how) {
-  const struct fold_format unit = fold_format_of(fold_error_unit(how));
-  if (truth->op != FOLD_SUM) return NAN;
-  MPFR_DECL_INIT(normal, 2);
-  mpfr_set_ui_2exp(normal, 1, unit.emin, MPFR_RNDN);
-  const bool normally = mpfr_greaterequal_p(truth->abs_sum, normal);
-  return ldexp(fold_ratio_up(error, normally ? truth->abs_sum : normal), unit.precision);
-}
-
-static void keep_backward(struct fold_finding *finding, double backward) {
-  if (isnan(finding->backward) || backward > finding->backward) finding->backward = backward;
-}
-
-/* A result of another class that the theorem leaves possible: the exact one, or what an overflow gives. */
-static uint64_t possible(const struct fold_weighing *w, const struct fold_outcomes *may) {
-  const struct fold_truth *truth = w->truth;
-  const struct fold_format format = fold_format_of(w->how.result);
-  const bool negative = mpfr_signbit(truth->exact) != 0;
-  if (may->finite || !truth->finite_terms) return truth->rounded[w->how.result];
-  if (!may->infinite[0] && !may->infinite[1]) return format.nan;
-  return format.beyond | ((may->infinite[negative] ? negative : !negative) ? format.sign : 0);
-}
-
-/* Judges a result by its class: NaN, infinite or finite, as the theorem leaves possible. */
-static bool judge_class(const struct fold_weighing *w, const struct fold_outcomes *may, struct fold_finding *finding) {
-  const struct fold_truth *truth = w->truth;
-  const enum fold_dtype dtype = w->how.result;
-  enum fold_class class = fold_bits_class(dtype, w->got);
-  bool finite = class < FOLD_INFINITE, negative = fold_bits_negative(dtype, w->got);
-  if (class == FOLD_NAN ? may->nan : finite ? may->finite : may->infinite[negative]) return true;
-  refute_row(finding, w->row, w->got, possible(w, may), truth->finite_terms ? INFINITY : NAN);
-  if (!truth->finite_terms)
-    fold_find_refuted(finding, "the rules for special values require a different result (docs/claims.md, Numbers)");
-  else if (finite)
-    fold_find_refuted(finding, "the result is finite, and every order overflows");
-  else if (may->infinite[0] || may->infinite[1])
-    fold_find_refuted(finding, "no order overflows that way");
-  else
-    fold_find_refuted(finding, "the result is not finite, and no partial result can overflow");
-  return false;
-}
-
-/* Prints as many digits as it takes to tell the two apart: "error 1.23457e-05 is above the bound 1.23456e-05". */
-static void refute_above(struct fold_finding *finding, mpfr_srcptr error, mpfr_srcptr bound) {
-  char text[2][64];
-  for (int digits = 3; digits <= 24; digits++) {
-    mpfr_snprintf(text[0], sizeof text[0], "%.*Rg", digits, error);
-    mpfr_snprintf(text[1], sizeof text[1], "%.*Rg", digits, bound);
-    if (strcmp(text[0], text[1]) != 0) break;
-  }
-  fold_find_refuted(finding, "error %s is above the bound %s", text[0], text[1]);
-}
-
-/* A product that is no NaN has the sign of its terms' signs, in whatever order, and if it is zero too. A sum of no terms is +0. */
-static bool judge_sign(const struct fold_weighing *w, struct fold_finding *finding) {
-  const struct fold_truth *truth = w->truth;
-  const uint64_t want = truth->rounded[w->how.result];
-  const bool product = truth->op == FOLD_PROD && truth->finite_terms, nothing = truth->op == FOLD_SUM && truth->n == 0;
-  const bool negative = fold_bits_negative(w->how.result, want);
-  if (!(product || nothing) || fold_bits_negative(w->how.result, w->got) == negative) return true;
-  refute_row(finding, w->row, w->got, want, NAN);
-  if (product)
-    fold_find_refuted(finding, "a product of these terms is %s in every order", negative ? "negative" : "positive");
-  else
-    fold_find_refuted(finding, "a sum of no terms is +0");
-  return false;
-}
-
-/* Judges a finite result: its error must be within the bound, and where no order rounds on the way it must be the
- * correctly rounded one (a zero sum may have either sign). */
-static bool judge_within(struct fold_weighing *w, bool exact, struct fold_finding *finding) {
-  const enum fold_dtype dtype = w->how.result;
-  uint64_t want = w->truth->rounded[dtype], sign = fold_format_of(dtype).sign;
-  bool nearest = w->got == want || !((w->got | want) & ~sign);
-  fold_truth_error(w->error, w->truth, dtype, w->got);
-  bool within = mpfr_lessequal_p(w->error, w->bound);
-  w->ulps = fold_truth_ulps(w->error, w->truth, dtype);
-  w->backward = backward_of(w->error, w->truth, w->how);
-  w->fraction = fold_ratio_up(w->error, w->bound);
-  keep_backward(finding, w->backward);
-  keep_worst(finding, w->row, w->got, want, w->ulps, w->fraction);
-  if (within && (nearest || !exact)) return true;
-  refute_row(finding, w->row, w->got, want, w->ulps);
-  if (exact && !nearest)
-    fold_find_refuted(finding, "every order gives the %s here, and this is not it",
-                      mpfr_zero_p(w->bound) ? "exact result" : "number nearest to the exact result");
-  else
-    refute_above(finding, w->error, w->bound);
-  return false;
-}
-
-void fold_weighing_init(struct fold_weighing *w) {
-  *w = (struct fold_weighing){.ulps = NAN, .backward = NAN, .fraction = NAN};
-  mpfr_init2(w->error, 256); /* unseen: 255 */
-  mpfr_init2(w->bound, 128);
-}
-
-void fold_weighing_free(struct fold_weighing *w) {
-  mpfr_clear(w->error);
-  mpfr_clear(w->bound);
-}
-
-bool fold_weigh(struct fold_weighing *w, struct fold_finding *finding, fold_status *status) {
-  struct fold_outcomes may;
-  w->ulps = w->backward = w->fraction = NAN;
-  *status = fold_ok();
-  if (fold_dtype_is_integer(w->how.result)) return fold_weigh_integer(w, finding);
-  *status = fold_bound_narrowed(w->how, w->truth, w->height, &w->narrowing, w->running, w->bound, &may);
-  if (status->code != FOLD_OK) return true;
-  if (!judge_class(w, &may, finding)) return false;
-  if (fold_bits_class(w->how.result, w->got) >= FOLD_INFINITE) return true;
-  return judge_sign(w, finding) && judge_within(w, may.exact, finding);
-}
 
 fold_status fold_evidence_height(const struct fold_evidence *e, uint64_t *height) {
   struct fold_truths *truths = e->truths;
@@ -214,9 +75,9 @@ static fold_status own_height(const struct fold_evidence *e, struct fold_weighin
 /* Takes the figures of a result that was weighed before. */
 static void take_weighed(const struct fold_evidence *e, const struct fold_weighed *before, size_t row,
                          struct fold_finding *finding) {
-  keep_backward(finding, before->backward);
+  fold_find_backward(finding, before->backward);
   if (!isnan(before->ulps)) /* an infinity or a NaN has no error */
-    keep_worst(finding, row, before->got, before->want, before->ulps, before->fraction);
+    fold_find_worst(finding, row, before->got, before->want, before->ulps, before->fraction);
   note_off(e, before->conditioned, before->ulps, finding);
 }
 
@@ -443,8 +304,8 @@ static void measure(struct fold_finding *finding, size_t row, struct fold_arithm
   mpfr_t error;
   mpfr_init2(error, 256); /* unseen: 257 | 255 */
   fold_truth_error(error, truth, dtype, got);
-  keep_backward(finding, backward_of(error, truth, how));
-  keep_worst(finding, row, got, truth->rounded[dtype], fold_truth_ulps(error, truth, dtype), NAN);
+  fold_find_backward(finding, fold_error_backward(error, truth, how));
+  fold_find_worst(finding, row, got, truth->rounded[dtype], fold_truth_ulps(error, truth, dtype), NAN);
   mpfr_clear(error);
 }
 
@@ -457,10 +318,10 @@ static bool judge_ulps(const struct fold_evidence *e, struct fold_finding *findi
   struct fold_finding here = fold_finding_open(1);
   measure(&here, row, how, got, truth);
   const double ulps = isnan(here.ulps) ? INFINITY : here.ulps; /* got is infinite or NaN, and want is not */
-  keep_backward(finding, here.backward);
-  keep_worst(finding, row, got, want, ulps, NAN);
+  fold_find_backward(finding, here.backward);
+  fold_find_worst(finding, row, got, want, ulps, NAN);
   if (ulps <= e->subject->most_ulps) return true;
-  refute_row(finding, row, got, want, ulps);
+  fold_find_row(finding, row, got, want, ulps);
   fold_find_refuted(finding, "%s%.4g ulps were claimed",
                     isinf(ulps) ? "the result is not finite, and at most " : "at most ", e->subject->most_ulps);
   find_missing(e, finding);
@@ -524,7 +385,7 @@ static void judge_rounding(const struct fold_evidence *e, struct fold_finding *f
     uint64_t got = fold_bits_load(dtype, e->results, row);
     measure(finding, row, how, got, truth);
     if (nearest ? fold_bits_same(dtype, got, truth->rounded[dtype]) : is_faithful(truth, dtype, got)) continue;
-    refute_row(finding, row, got, truth->rounded[dtype], NAN);
+    fold_find_row(finding, row, got, truth->rounded[dtype], NAN);
     fold_find_refuted(finding, nearest ? "not the number nearest to the exact result"
                                        : "neither the exact result nor a neighbour of it");
     tell_zeros(truth->op, dtype, got, truth->rounded[dtype], finding);

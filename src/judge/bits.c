@@ -2,6 +2,7 @@
  * fresh_process. */
 #include "judge/judge.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,10 +78,7 @@ static bool refute_traces(const struct fold_traces *theirs, const struct fold_tr
   } else if (theirs->left[0] && !ours->left[0]) { /* unseen: 1 */
     fold_find_refuted(finding, "in a new process it left changed: %s", theirs->left);
   } else if (theirs->ranks_differ && !ours->ranks_differ) {
-    finding->row = theirs->differ_at;
-    finding->compared = true;
-    finding->got = theirs->other_bits;
-    finding->want = theirs->bits;
+    fold_find_row(finding, theirs->differ_at, theirs->other_bits, theirs->bits, NAN);
     fold_find_refuted(finding, "in a new process rank %u has different bits than rank 0", theirs->rank);
   } else {
     return false;
@@ -96,10 +94,7 @@ void fold_find_fresh_row(const struct fold_trial *trial, struct fold_finding *fi
   for (size_t r = 0; r < n && r < fold_case_results(trial->c); r++) {
     const uint64_t ours = fold_bits_load(dtype, trial->got, r);
     if (fold_bits_same(dtype, bits[r], ours)) continue;
-    finding->row = r;
-    finding->compared = true;
-    finding->got = bits[r];
-    finding->want = ours;
+    fold_find_row(finding, r, bits[r], ours, NAN);
     return;
   }
 }

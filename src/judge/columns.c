@@ -4,6 +4,7 @@
  * batch.c cuts along the outermost axis of the results, where a part lies side by side. Along the other axes a part is laid
  * in memory of its own.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,10 +30,7 @@ static bool compare(struct fold_trial *trial, const struct fold_laid *s, const v
     const uint64_t got = fold_bits_load(dtype, results, r), want = fold_bits_load(dtype, trial->got, own);
     finding->comparisons++;
     if (fold_bits_same(dtype, got, want)) continue;
-    finding->row = own;
-    finding->compared = true;
-    finding->got = got;
-    finding->want = want;
+    fold_find_row(finding, own, got, want, NAN);
     fold_find_refuted(finding, "%s", what);
     return false;
   }

@@ -66,10 +66,7 @@ bool fold_find_same(struct fold_finding *finding, enum fold_dtype dtype, const v
   for (size_t r = 0; r < rows; r++) {
     uint64_t g = fold_bits_load(dtype, got, r), w = fold_bits_load(dtype, want, r);
     if (fold_bits_same(dtype, g, w)) continue;
-    finding->row = r;
-    finding->compared = true;
-    finding->got = g;
-    finding->want = w;
+    fold_find_row(finding, r, g, w, NAN);
     fold_find_refuted(finding, "%s", what);
     return false;
   }

@@ -60,6 +60,12 @@ void fold_find_refuted(struct fold_finding *finding, const char *format, ...) __
 void fold_find_skipped(struct fold_finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* UNSUPPORTED becomes skipped, everything else broken. */
 void fold_find_failed(struct fold_finding *finding, fold_status status);
+/* The finding shows this row; its error too, unless it is NaN. */
+void fold_find_row(struct fold_finding *finding, size_t row, uint64_t got, uint64_t want, double ulps);
+/* Keep the greatest error seen so far, and the row that has it; NaN: none was measured. */
+void fold_find_worst(struct fold_finding *finding, size_t row, uint64_t got, uint64_t want, double ulps,
+                     double fraction);
+void fold_find_backward(struct fold_finding *finding, double backward);
 /* Counts the rows as compared; refutes by the first that differs in bits. True when all agree. All NaNs count as the
  * same. */
 bool fold_find_same(struct fold_finding *finding, enum fold_dtype dtype, const void *got, const void *want, size_t rows,
@@ -149,6 +155,9 @@ fold_status fold_evidence_replay(const struct fold_evidence *evidence, const voi
 /* The dtype whose unit roundoff u scales the error of a sum: the narrower of accumulator and result. No sum does
  * better than about u times the exact result, and one in few additions is off by about u times the sum of magnitudes. */
 enum fold_dtype fold_error_unit(struct fold_arithmetic how);
+/* The error of a sum over u sum |x|; NaN of a product, of max and of min. Below the smallest normal number, from where on
+ * all roundings are of one size, that number stands for the sum of magnitudes: of a right sum this never is above 1. */
+double fold_error_backward(mpfr_srcptr error, const struct fold_truth *truth, struct fold_arithmetic how);
 
 /* One result against the theorem of its method (bound.h). */
 struct fold_weighing {

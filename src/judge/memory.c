@@ -1,6 +1,7 @@
 /* judge/memory.c: what a subject does to memory and leaves behind, over all runs of the trial: writes_output, stays_in_bounds,
  * leaves_no_trace, keeps_input.
  */
+#include <math.h>
 #include <stdio.h>
 
 #include "judge/judge.h"
@@ -39,10 +40,7 @@ static fold_status confirm_base(struct fold_trial *trial, struct fold_traces *tr
 }
 
 static void take_row(struct fold_finding *finding, const struct fold_varied *seen) {
-  finding->row = seen->row;
-  finding->compared = true;
-  finding->got = seen->got;
-  finding->want = seen->want;
+  fold_find_row(finding, seen->row, seen->got, seen->want, NAN);
 }
 
 /* The run's bits differ only where the output held NaN, and are no NaN. That refutes, unless the subject varies by

@@ -4,6 +4,7 @@
  * that each such block is a subtree of its order (canonical.h). Judged for sums and products of f32 and f64; a 16-bit
  * shard's result is already rounded to 16 bits, so that its accumulator is not at hand.
  */
+#include <math.h>
 #include <stdio.h>
 
 #include "base/bits.h"
@@ -53,10 +54,7 @@ static bool judge_cut(struct fold_trial *trial, struct fold_finding *finding, si
   uint64_t whole = fold_bits_load(dtype, trial->got, row);
   finding->comparisons++;
   if (fold_bits_same(dtype, results[0], whole)) return true;
-  finding->row = row;
-  finding->compared = true;
-  finding->got = results[0];
-  finding->want = whole;
+  fold_find_row(finding, row, results[0], whole, NAN);
   fold_find_refuted(finding, "%s", what);
   return false;
 }

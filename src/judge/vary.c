@@ -1,6 +1,7 @@
 /* vary.c: makes the runs of a plan, and finds which factor a difference is due to. */
 #include "judge/vary.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,10 +191,7 @@ static void find_different_bits(struct fold_finding *finding, const struct fold_
 
 bool fold_find_varied(struct fold_trial *trial, struct fold_finding *finding, const struct fold_varied *seen) {
   char how[200]; /* unseen: 201 */
-  finding->row = seen->row;
-  finding->compared = true;
-  finding->got = seen->got;
-  finding->want = seen->want;
+  fold_find_row(finding, seen->row, seen->got, seen->want, NAN);
   trial->has_refuting = true;
   trial->refuting = *seen;
   struct fold_order_side base = {.rows = trial->c->rows, .row = seen->row, .at = "usually"}, other = base;
