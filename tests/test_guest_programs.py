@@ -166,6 +166,41 @@ open(sys.argv[2], "wb").write(bytes([147]) + b"NUMPY" + bytes([1, 0]) + len(head
 """
 
 
+PRODUCT = """
+import array, sys
+def load(path, kind):
+    data = open(path, "rb").read()
+    return array.array(kind, data[10 + int.from_bytes(data[8:10], "little"):])
+what, (m, n, k) = sys.argv[4], map(int, sys.argv[5:8])
+a, b = load(sys.argv[1], "f"), load(sys.argv[2], "i" if what == "keyed" else "f")
+if what == "keyed":
+    shape, out = (m, n), [sum((a[t * n + j] for t in range(k) if b[t] == i), 0.0) for i in range(m) for j in range(n)]
+else:
+    shape, out = (m, n), [sum((a[i * k + t] * b[t * n + j] for t in range(k - len(sys.argv[8:]))), 0.0) for i in range(m) for j in range(n)]
+head = str({"descr": "<f4", "fortran_order": False, "shape": shape}).ljust(117) + chr(10)
+open(sys.argv[3], "wb").write(bytes([147]) + b"NUMPY" + bytes([1, 0]) + len(head).to_bytes(2, "little") + head.encode() + array.array("f", out).tobytes())
+"""
+
+
+def check_problems(folder):
+    """A command that is started for each run computes what --problem names, and gets a file for each input and the shape."""
+    (folder / "product.py").write_text(PRODUCT)
+    command, claims = f"python3 {folder}/product.py {{in}} {{other}} {{out}} {{problem}} {{m}} {{n}} {{k}}", ("--claims", "bounded,fresh_process", "--fixtures")
+    for problem, case in (("matmul", "normal/f32/matmul/7x9x33/seed1"), ("keyed", "normal/f32/keyed/7x5x64/uniform/seed1")):
+        code, out, err = verify("--exec", command, "--problem", problem, *claims, case)
+        assert code == 0 and " 0 refuted, 0 skipped" in out, (problem, code, out, err)
+    code, out, err = verify("--exec", f"{command} lost", "--problem", "matmul", *claims, "integers/f32/matmul/5x6x9/seed1")
+    assert code == 1 and "violates bounded: integers/f32/matmul/5x6x9" in out, (code, out, err)
+    replay = next(line for line in out.splitlines() if line.startswith("  reproduce: "))[len("  reproduce: "):]
+    again = subprocess.run(replay, shell=True, capture_output=True, text=True)
+    assert "--problem 'matmul'" in replay and again.returncode == 1 and again.stdout.rstrip().endswith("0 held, 1 refuted, 0 skipped"), (replay, again)
+    for words, says in ((("--exec", "cat {in} {out}", "--problem", "dot"), "the command has no {other}, the second input of dot"),
+                        (("--exec", "cat {in} {other} {out}"), "sum has one input, and no {other}: --problem names what the command computes"),
+                        (("--exec", MEDDLER, "--problem", "dot"), "--problem needs --npy, or --exec with {in} and {out}")):
+        code, out, err = verify(*words)
+        assert code == 2 and says in err and len(err.splitlines()) == 1, (words, code, out, err)
+
+
 def check_file_size():
     """The limit of a file's size holds for files in memory too."""
     run = subprocess.run(["sh", "-c", 'ulimit -f 16 && exec "$@"', "sh", FOLDPROOF, "verify", "--engine", "host", "--subjects", "rows/par_16_determ", "--fixtures", "normal/f32/sum/*"], capture_output=True, text=True)
@@ -189,6 +224,7 @@ def main():
         check_flood(pathlib.Path(folder))
         check_late_answers(pathlib.Path(folder))
         check_background(pathlib.Path(folder))
+        check_problems(pathlib.Path(folder))
         check_file_size()
         check_engine()
     print("programs: what is not seen is skipped, what is seen is judged")

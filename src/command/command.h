@@ -48,6 +48,8 @@ struct fold_selection_options {
   size_t n_given;
 };
 /* Whether the option of that name was given. */
+/* Whether --exec names a command that is started for each run: --problem says what it computes. */
+bool fold_selection_has_one_run(const struct fold_selection_options *o);
 bool fold_option_given(const struct fold_selection_options *options, const char *name);
 extern const struct argp fold_selection_argp, fold_claims_argp, fold_judging_argp;
 void fold_selection_defaults(struct fold_selection_options *options);

@@ -50,7 +50,8 @@ static const struct argp_option options[] = {
 static void check_drawn(const struct hunt *h, struct argp_state *state) {
   static const char *const names[] = {"npy", "problem", "fixtures", "set", "sweep", "seconds", "fixture-folder"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (fold_option_given(&h->options, names[i]))
+    if (fold_option_given(&h->options, names[i]) &&
+        !(strcmp(names[i], "problem") == 0 && fold_selection_has_one_run(&h->options)))
       argp_failure(state, 2, 0, "--%s has no effect: a hunt draws its cases", names[i]);
 }
 

@@ -74,7 +74,7 @@ static const struct argp_option options[] = {
      "bounded takes the exact result alone: k=8:20000:8 (repeatable; axes k, m, n, batch; layout=nt)",
      1},
     {"problem", PROBLEM, "PROBLEM", 0,
-     "with --npy: PROBLEMS (default: sum). One file may have all rows of dot's inputs, or of matvec's", 1},
+     "of --npy, or of --exec with {in}: PROBLEMS (sum). One file may have all inputs' rows", 1},
     {0},
 };
 static const struct argp_option claims_options[] = {
@@ -138,9 +138,16 @@ static void note_given(struct fold_selection_options *o, int key) {
       if (option->key == key && !fold_option_given(o, option->name)) o->given[o->n_given++] = option->name;
 }
 
+bool fold_selection_has_one_run(const struct fold_selection_options *o) {
+  for (size_t i = 0; i < o->selection.n_guests; i++)
+    if (o->guests[i].door == &fold_door_program && fold_command_is_one_run(o->guests[i].what)) return true;
+  return false;
+}
+
 /* Refuses options that have no effect: they are probably a mistake. */
 static void check_idle(const struct fold_selection_options *o, struct argp_state *state) {
-  if (fold_option_given(o, "problem") && o->selection.n_npy == 0) argp_failure(state, 2, 0, "--problem needs --npy");
+  if (fold_option_given(o, "problem") && o->selection.n_npy == 0 && !fold_selection_has_one_run(o))
+    argp_failure(state, 2, 0, "--problem needs --npy, or --exec with {in} and {out}");
   if (o->selection.finite && o->selection.n_guests == 0) argp_failure(state, 2, 0, "--finite needs --guest or --exec");
   if ((o->selection.accurate_as || o->selection.ulps_text) && o->selection.n_guests == 0)
     argp_failure(state, 2, 0, "--accurate-as and --ulps need --guest or --exec");
@@ -414,7 +421,10 @@ fold_status fold_selection_open(struct fold_selection_options *o, const struct f
   o->registry = *own;
   /* A new process runs each case once, and is waited for: it gets a part of the time. */
   if (s->seconds > 0) s->end = fold_now() + s->seconds / (s->fresh ? 4 : 1);
-  for (size_t i = 0; i < s->n_guests; i++) o->guests[i].finite = s->finite;
+  for (size_t i = 0; i < s->n_guests; i++) {
+    o->guests[i].finite = s->finite;
+    o->guests[i].problem = s->npy_problem->name;
+  }
   if (s->n_guests > 0 && !fold_option_given(o, "set")) s->set = "guests";
   FOLD_TRY(fold_selection_check(&(struct fold_selection){.claims = s->claims, .engine = -1}, own));
   if (s->twin && s->claims && !fold_glob_match(s->claims, "same_bits_as"))

@@ -40,7 +40,11 @@ struct fold_guest {
   const struct foldproof_guest_table *table; /* of one that is here */
   struct fold_control arithmetic;            /* of one that is here: its caller's */
   bool finite;                               /* its user says that it takes finite terms only */
+  const char *problem; /* of a command that is started for each run: what it computes; NULL: sum */
 };
+
+/* Whether a program's command is started again for each run, with the names of that run's files in it. */
+bool fold_command_is_one_run(const char *command);
 
 /* What subject->guest points to. */
 struct fold_guest_row {

@@ -12,7 +12,8 @@
  *
  * `in` and `other` (of "dot") have rows x cols elements; `other` of "matvec" is a vector of cols. `out` gets `rows`. A
  * command that has {in} or {out} is instead started again for each run, with the files' names in their places (and
- * {other}, {problem}, {dtype}, {result}, {threads}); its exit code says whether it succeeded. Without {threads} it is run
+ * {other}, {problem}, {batch}, {m}, {n}, {k}, {dtype}, {result}, {threads}); its exit code says whether it succeeded. Its user says which
+ * problem it computes. Without {threads} it is run
  * only with its own number of threads. /bin/sh runs it. If it fails, the last line that it wrote to standard error is
  * reported.
  */
@@ -77,14 +78,28 @@ static void path_of(char path[400], const char *own, const char *stem, enum fold
   snprintf(path, 400, "%s/%s_%s.npy", own, stem, fold_dtype_name(dtype));
 }
 
-static bool is_started_each_time(const char *command) {
+bool fold_command_is_one_run(const char *command) {
   return strstr(command, "{in}") != NULL || strstr(command, "{out}") != NULL;
 }
 
+static fold_status check_inputs(const struct fold_guest *guest, const struct fold_problem *problem) {
+  const bool other = strstr(guest->what, "{other}") != NULL;
+  if (other == (problem->inputs > 1)) return fold_ok();
+  if (other)
+    return fold_error(FOLD_BAD_INPUT,
+                      "%.80s: %s has one input, and no {other}: --problem names what the command computes", guest->what,
+                      problem->name);
+  return fold_error(FOLD_BAD_INPUT, "%.80s: the command has no {other}, the second input of %s", guest->what,
+                    problem->name);
+}
+
 /* Describes a command that can't be asked as "exec/NAME", where NAME is the last part of its first word. */
-static fold_status describe_command(const char *command, char **json) {
+static fold_status describe_command(const struct fold_guest *guest, char **json) {
+  const struct fold_problem *problem = fold_problem_find(guest->problem ? guest->problem : "sum");
+  const char *command = guest->what;
   char word[100];
   size_t n = 0;
+  FOLD_TRY(check_inputs(guest, problem));
   command += strspn(command, " \t");
   const char *end = command + strcspn(command, " \t;|&<>"), *at = end;
   while (at > command && at[-1] != '/') at--;
@@ -92,8 +107,9 @@ static fold_status describe_command(const char *command, char **json) {
     word[n++] =
         strchr("_-.@+", *at) || (*at >= '0' && *at <= '9') || ((*at | 32) >= 'a' && (*at | 32) <= 'z') ? *at : '_';
   word[n] = '\0';
-  json_t *table = json_pack("{s:[{s:o,s:s,s:s}]}", "subjects", "name", json_sprintf("exec/%s", n ? word : "command"),
-                            "dtypes", "f16,f32,f64", "about", "a program, started for each run");
+  json_t *table =
+      json_pack("{s:[{s:o,s:s,s:s,s:s}]}", "subjects", "name", json_sprintf("exec/%s", n ? word : "command"), "dtypes",
+                "f16,f32,f64", "problems", problem->name, "about", "a program, started for each run");
   *json = json_dumps(table, JSON_COMPACT);
   json_decref(table);
   return fold_ok();
@@ -103,7 +119,7 @@ static fold_status describe(const struct fold_guest *guest, char **json) {
   const char *command = guest->what;
   static struct fold_program p; /* static: it may run as long as this process */
   json_t *answer = NULL, *question = json_pack("{s:s}", "ask", "describe");
-  if (is_started_each_time(command)) return describe_command(command, json);
+  if (fold_command_is_one_run(command)) return describe_command(guest, json);
   FOLD_TRY(fold_program_start(&p, command, true));
   fold_status status = fold_program_ask(&p, question, &answer);
   json_decref(question);
@@ -259,15 +275,19 @@ static fold_status ask_to_run(const struct run *r) {
 
 /* The command with each {word} replaced. */
 static char *written_out(const struct run *r) {
-  char threads[16];
+  char threads[16], size_of[FOLD_AXES][24];
   const struct {
     const char *word, *value;
-  } words[] = {{"{in}", r->in},       {"{other}", r->other},   {"{out}", r->out}, {"{problem}", r->problem},
-               {"{dtype}", r->dtype}, {"{result}", r->result}, {THREADS, threads}};
+  } words[] = {{"{in}", r->in},           {"{other}", r->other},        {"{out}", r->out},
+               {"{problem}", r->problem}, {"{dtype}", r->dtype},        {"{result}", r->result},
+               {THREADS, threads},        {"{batch}", size_of[FOLD_B]}, {"{m}", size_of[FOLD_M]},
+               {"{n}", size_of[FOLD_N]},  {"{k}", size_of[FOLD_K]}};
   char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
   snprintf(threads, sizeof threads, "%u", r->call->launch.threads);
+  for (int a = 0; a < FOLD_AXES; a++)
+    snprintf(size_of[a], sizeof size_of[a], "%zu", fold_extent(r->call->problem, &r->call->shape, (enum fold_axis)a));
   for (const char *at = r->subject->guest->guest->what; out && *at;) {
     size_t k = 0;
     while (k < sizeof words / sizeof *words && strncmp(at, words[k].word, strlen(words[k].word)) != 0) k++;
@@ -312,7 +332,7 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
   path_of(r.out, own, stem, result);
   FOLD_TRY(write_input(r.in, call, 0));
   if (call->in[1]) FOLD_TRY(write_input(r.other, call, 1));
-  fold_status status = is_started_each_time(subject->guest->guest->what) ? start_and_run(&r) : ask_to_run(&r);
+  fold_status status = fold_command_is_one_run(subject->guest->guest->what) ? start_and_run(&r) : ask_to_run(&r);
   if (status.code == FOLD_OK) status = read_output(r.out, result, call);
   unlink(r.out);
   if (status.code == FOLD_OK) status = bring_back(r.in, call, 0);

@@ -104,13 +104,24 @@ static void put_guests(const json_t *guests, FILE *out) {
   }
 }
 
+/* Whether --problem says what a guest computes. */
+static bool has_one_run(const json_t *guests) {
+  for (size_t i = 0; i < json_array_size(guests); i++) {
+    const char *option = json_string_value(json_array_get(json_array_get(guests, i), 0)),
+               *command = json_string_value(json_array_get(json_array_get(guests, i), 1));
+    if (option && command && strcmp(option, "--exec") == 0 && fold_command_is_one_run(command)) return true;
+  }
+  return false;
+}
+
 static void put_selection(const struct fold_replay *r, FILE *out) {
   put("--subjects", r->subject, out);
   put("--engine", r->asked.one_engine ? NULL : r->engine, out);
   put("--claims", r->claim, out);
   put_flag("--probe", r->probe, out);
   put("--npy", r->npy, out);
-  put("--problem", said(r->npy) ? r->op : NULL, out);
+  const bool is_sum = r->op && strcmp(r->op, "sum") == 0;
+  put("--problem", said(r->npy) || (!is_sum && has_one_run(r->asked.guests)) ? r->op : NULL, out);
   put("--fixture-folder", r->folder, out);
   put("--set", r->fixtures && !r->asked.usual_set ? "all" : NULL, out);
   put("--sweep", r->asked.sweep, out);

@@ -32,6 +32,14 @@ static void add(const char **argv, size_t *n, const char *name, const char *valu
   argv[(*n)++] = value;
 }
 
+/* Whether --problem says what arrays, or commands that are started for each run, are of. */
+static bool has_problem(const struct fold_selection *s) {
+  bool has = s->n_npy > 0;
+  for (size_t i = 0; i < s->n_guests; i++)
+    has |= s->guests[i].door == &fold_door_program && fold_command_is_one_run(s->guests[i].what);
+  return has;
+}
+
 /* The child's command line, to be freed; NULL where memory is short. */
 static const char **command_line(const struct fold_selection *s, const struct process *how, const char *path) {
   enum { OTHER_WORDS = 32 };
@@ -48,7 +56,7 @@ static const char **command_line(const struct fold_selection *s, const struct pr
   add(argv, &n, "--subjects", s->subjects);
   add(argv, &n, "--engine", s->engine < 0 ? NULL : fold_engine_name((enum fold_engine)s->engine));
   for (size_t i = 0; i < s->n_npy; i++) add(argv, &n, "--npy", s->npy[i]);
-  add(argv, &n, "--problem", s->n_npy > 0 ? s->npy_problem->name : NULL);
+  add(argv, &n, "--problem", has_problem(s) ? s->npy_problem->name : NULL);
   add(argv, &n, "--sweep", s->sweep.alone ? s->sweep.text : NULL);
   add(argv, &n, "--fixture-folder", s->folder);
   add(argv, &n, "--set", s->set);
