@@ -51,6 +51,33 @@ def check_smallest(folder):
         assert code == 1 and found and out.count("REFUTED") == 1, (least, out)
 
 
+EMPTY = """
+#include "foldproof_guest.h"
+static int run(const struct foldproof_guest_call *call, void *context) {
+  const uint64_t n = call->extent[2], k = call->extent[3];
+  const float *x = call->in;
+  const int32_t *keys = call->other;
+  float *out = call->out;
+  (void)context;
+  for (uint64_t t = 0; t < k; t++)
+    for (uint64_t j = 0; j < n; j++) out[keys[t] * n + j] = 0;
+  for (uint64_t t = 0; t < k; t++)
+    for (uint64_t j = 0; j < n; j++) out[keys[t] * n + j] += x[t * n + j];
+  return 0;
+}
+static const struct foldproof_guest_subject subjects[] = {{.name = "it/slots", .problems = "keyed", .run = run}};
+static const struct foldproof_guest_table table = {FOLDPROOF_GUEST_ABI, sizeof *subjects, 1, subjects};
+const struct foldproof_guest_table *foldproof_guest(void) { return &table; }
+"""
+
+
+def check_cause(folder):
+    """What is left unwritten is the cause of all other refutations: it is named first."""
+    (folder / "slots.c").write_text(EMPTY)
+    code, out, err = verify("--guest", str(build(folder, "slots", folder / "slots.c")), "--fixtures", "normal/f32/keyed/*", "-q")
+    assert code == 1 and err.startswith("REFUTED: it/slots on host violates writes_output: normal/f32/keyed/") and "also refuted: bounded (" in err, (code, out, err)
+
+
 def check_first_case(folder):
     for leaves, only_first in (("runs == 1", True), ("1", False), ("runs == 500", False)):
         code, out, err = run(folder, "1000000", leaves, "--fixtures", "alternating/f32/sum/*")
@@ -69,6 +96,7 @@ def check_bounds(folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         check_smallest(pathlib.Path(name))
+        check_cause(pathlib.Path(name))
         check_first_case(pathlib.Path(name))
         check_bounds(pathlib.Path(name))
     print("held")

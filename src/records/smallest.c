@@ -91,10 +91,12 @@ static void print_block(const struct fold_smallest_of *of, size_t k, bool own, b
   fputs(of[k].text.replay, out);
 }
 
-static bool has_earlier(const struct fold_smallest_of *of, size_t k) {
+/* A result that is not written may be any value, and another one in each run: it comes before what it causes. */
+static bool is_first(const struct fold_smallest_of *of, size_t k) {
+  if (of[FOLD_WRITES_OUTPUT].n > 0) return k == FOLD_WRITES_OUTPUT;
   for (size_t i = 0; i < k; i++)
-    if (of[i].n > 0) return true;
-  return false;
+    if (of[i].n > 0) return false;
+  return true;
 }
 
 /* Returns how many blocks there are, of which the first `most` are printed. */
@@ -103,7 +105,7 @@ static size_t print_blocks(const struct fold_smallest *s, bool broken, bool ever
   for (size_t k = 0; k < FOLD_CLAIMS; k++)
     for (size_t i = 0; i < s->registry->n; i++) {
       const struct fold_smallest_of *of = &(broken ? s->broken : s->refuted)[i * FOLD_CLAIMS];
-      if (of[k].n == 0 || (!every && has_earlier(of, k))) continue;
+      if (of[k].n == 0 || (!every && !is_first(of, k))) continue;
       if (blocks++ < most) print_block(of, k, every, broken, out);
     }
   return blocks;

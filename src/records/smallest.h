@@ -31,7 +31,8 @@ fold_status fold_smallest_add(struct fold_smallest *smallest, const struct fold_
 fold_status fold_smallest_explain(struct fold_smallest *smallest, const struct fold_judgement *of,
                                   const struct fold_order_change *change);
 /* Prints of each subject what broke, and its first refuted claim, in lines as fold_print_refuted has them, with the
- * other claims that are refuted: claims about values first, then order, traces last. At most `most` such blocks; or
+ * other claims that are refuted: claims about values first, then order, traces last; but a result that is not written before all of these, which
+ * it causes. At most `most` such blocks; or
  * with `every` one for each claim. */
 void fold_smallest_print(const struct fold_smallest *smallest, bool every, size_t most, FILE *out);
 
