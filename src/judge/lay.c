@@ -50,6 +50,23 @@ fold_status fold_laid_open(const struct fold_trial *trial, const struct fold_lai
   return fold_ok();
 }
 
+/* Elements of the case alone, each at its own coordinates: line by line along the input's fastest axis. */
+static void lay_lines(const struct fold_trial *trial, const struct fold_laid *s, unsigned k, const unsigned char *from,
+                      unsigned char *to) {
+  const struct fold_problem *problem = trial->c->problem;
+  const enum fold_dtype dtype = fold_input_dtype(problem, trial->c->dtype, k);
+  const enum fold_axis axis = problem->axes[k][problem->n_axes[k] - 1];
+  const size_t n = fold_elements(problem, &s->shape, k), line = s->shape.at[axis];
+  ptrdiff_t stride[FOLD_AXES];
+  fold_contiguous(problem, &trial->c->shape, k, stride);
+  for (size_t e = 0; e < n; e += line) {
+    const struct fold_shape at = fold_coordinates(problem, &s->shape, k, e);
+    ptrdiff_t place = fold_place(problem, k, s->stride[k], &at), own = fold_place(problem, k, stride, &at);
+    for (size_t i = 0; i < line; i++, place += s->stride[k][axis], own += stride[axis])
+      fold_bits_store(dtype, to, (size_t)place, fold_bits_load(dtype, from, (size_t)own));
+  }
+}
+
 static void lay_input(const struct fold_trial *trial, const struct fold_laid *s, fold_beyond *more, unsigned k,
                       struct fold_rig *rig) {
   const struct fold_case *c = trial->c;
@@ -60,6 +77,10 @@ static void lay_input(const struct fold_trial *trial, const struct fold_laid *s,
   fold_contiguous(c->problem, &c->shape, k, stride);
   const uint64_t gap = fold_dtype_is_integer(dtype) ? UINT64_MAX : fold_format_of(dtype).nan;
   for (size_t i = 0; i < rig->in[k].n; i++) fold_bits_store(dtype, to, i, gap);
+  if (!s->repeats && !s->by && s->shape.k <= c->cols) {
+    lay_lines(trial, s, k, from, to);
+    return;
+  }
   for (size_t e = 0; e < fold_elements(c->problem, &s->shape, k); e++) {
     struct fold_shape at = fold_coordinates(c->problem, &s->shape, k, e);
     const size_t place = (size_t)fold_place(c->problem, k, s->stride[k], &at);
