@@ -89,13 +89,29 @@ def try_head(path):
         expect(path.name, command, "[...] held, [...] refuted, [...] skipped", done.stdout.strip().splitlines()[-1])
 
 
+def bare():
+    """Nothing says where foldproof is."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH" and not name.startswith("FOLDPROOF_")}
+
+
+def try_finding(path):
+    """In a checkout an example finds foldproof by itself; where nothing was built, it says so."""
+    program = "import sys; sys.path.insert(0, 'library/examples'); import find_foldproof, foldproof, numpy; print(foldproof.verify(numpy.matmul, problem='matmul', fixtures='balanced/f32/matmul/2x2x3*'))"
+    for built, wanted in ((True, "[...] held[...]"), (False, "foldproof is not installed, and [...] has no build*/library/libfoldproof.so.0: [...]")):
+        if not built:
+            os.rename("build", "elsewhere")
+        done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=bare())
+        expect(path.name, "import find_foldproof", wanted, done.stdout)
+    os.rename("elsewhere", "build")
+
+
 def try_product(path):
     """A framework's products of matrices, where it is here; on a machine with a GPU, there."""
     if importlib.util.find_spec(path.stem.removeprefix("product_")) is None:
         return
     command = re.search(r"python3 library/examples/\S+", path.read_text())[0]
     words = [sys.executable, command.split()[1], "balanced/f32/matmul/2x2x3*", "normal/f32/matmul/3x5x*"]
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, "PYTHONPATH": str(SOURCE / "python")})
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=bare())
     if done.returncode != 77:  # no GPU
         expect(path.name, command, "[...] held[...]", done.stdout)
         expect(path.name, f"{command}: exit code", "0", str(done.returncode))
@@ -119,6 +135,10 @@ with tempfile.TemporaryDirectory() as folder:
     for example in sorted((SOURCE / "library" / "examples").glob("guest_*")):
         if example.name != "guest_table.c":  # a part of Fortran's
             try_head(example)
+    os.symlink(SOURCE / "python", "python")
+    os.symlink(SOURCE / "fixtures", "fixtures")
+    if subprocess.run([sys.executable, "-c", "import foldproof"], cwd="/", stderr=subprocess.DEVNULL, env=bare()).returncode:  # none is installed
+        try_finding(SOURCE / "library" / "examples" / "find_foldproof.py")
     for example in sorted((SOURCE / "library" / "examples").glob("product_*")):
         try_product(example)
     os.chdir("/")

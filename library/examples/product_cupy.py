@@ -3,6 +3,7 @@
 import sys
 
 import cupy
+import find_foldproof  # noqa: F401  an installed foldproof, or the checkout's
 import foldproof
 
 PRODUCTS = {  # name: (what it does to two arrays, the axes of these and of its result)

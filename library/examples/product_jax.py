@@ -3,6 +3,7 @@
 import functools
 import sys
 
+import find_foldproof  # noqa: F401  an installed foldproof, or the checkout's
 import foldproof
 import jax
 import jax.numpy as jnp

@@ -2,6 +2,7 @@
 # A refuted one is printed with its smallest case and a line that repeats it; then the exit code is 1. docs/found.md has what was found.
 import sys
 
+import find_foldproof  # noqa: F401  an installed foldproof, or the checkout's
 import foldproof
 import torch
 from torch.nn.functional import linear

@@ -1,6 +1,7 @@
 # A persistent kernel with one shape of tiles in Triton, whose order is one of k only: python3 library/examples/product_triton.py [CASES]
 import sys
 
+import find_foldproof  # noqa: F401  an installed foldproof, or the checkout's
 import foldproof
 import torch
 import triton
