@@ -5,6 +5,11 @@
  * with one scale for the line, of which every |x| < 2^(scale - 2), so that d[0] fits. If `digits` <= L, no element needs more of them, and
  * r is 0 everywhere. Such digits are found at once: those of x 2^(Lw - scale) + h are unsigned, where h has 2^(w-1) in each digit, and each
  * is 2^(w-1) too large.
+ *
+ * An element's last digit is rounded, which no result shows: cut off, |r| would be up to 2^-Lw. An element that has an r at all is so small
+ * that it has at most N = ceil(p / w) + 1 digits (p: the precision of the dtype), as its partner has; so at most N pairs of their digits
+ * have the largest weight that is left out, a quarter of 2^-Lw each. With r that would be at most (1.07 N + 1.01) / 4 2^-Lw a term, and L is
+ * N + 1 or more: less than the 0.27 L + 0.135 that gemm_digits.cuh allows for, which takes all digits for full ones.
  */
 #ifndef FOLD_GEMM_LINES_CUH
 #define FOLD_GEMM_LINES_CUH
