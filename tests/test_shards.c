@@ -35,6 +35,23 @@ static void multiply(enum fold_dtype dtype, const unsigned char *in, size_t k, s
   replay("gemm/canonical", &call, result);
 }
 
+/* The partials of each result's ranks, of the accumulator's dtype, by the tree over ranks. */
+static void join(enum fold_dtype dtype, const void *vectors, size_t results, size_t ranks, void *joined) {
+  const struct fold_call call = {.dtype = fold_accumulator_of(dtype),
+                                 .problem = fold_rows_problem(FOLD_SUM),
+                                 .rows = results,
+                                 .cols = ranks,
+                                 .in = {vectors},
+                                 .out = joined};
+  replay("host/pairwise", &call, dtype);
+}
+
+static size_t count_other(enum fold_dtype dtype, const void *whole, const void *joined, size_t results) {
+  size_t n = 0;
+  for (size_t i = 0; i < results; i++) n += fold_bits_load(dtype, whole, i) != fold_bits_load(dtype, joined, i);
+  return n;
+}
+
 /* How many results of `ranks` equal shards, joined, differ from those of the whole. Partials of shards are of the accumulator's dtype. */
 static size_t differing(enum fold_dtype dtype, const void *in, size_t k, size_t ranks) {
   const size_t results = results_of(k);
@@ -45,16 +62,27 @@ static size_t differing(enum fold_dtype dtype, const void *in, size_t k, size_t 
     multiply(dtype, in, k, r * (k / ranks), k / ranks, wide, part);
     for (size_t i = 0; i < results; i++) fold_bits_store(wide, vectors, i * ranks + r, fold_bits_load(wide, part, i));
   }
-  struct fold_call join = {.dtype = wide,
-                           .problem = fold_rows_problem(FOLD_SUM),
-                           .rows = results,
-                           .cols = ranks,
-                           .in = {vectors},
-                           .out = joined};
-  replay("host/pairwise", &join, dtype);
-  size_t n = 0;
-  for (size_t i = 0; i < results; i++) n += fold_bits_load(dtype, whole, i) != fold_bits_load(dtype, joined, i);
-  return n;
+  join(dtype, vectors, results, ranks, joined);
+  return count_other(dtype, whole, joined, results);
+}
+
+/* The same of shards of whole segments, the last ones filled up with zeros. */
+static size_t differing_filled(enum fold_dtype dtype, const unsigned char *in, size_t k, size_t ranks) {
+  const size_t results = results_of(k), size = fold_dtype_size(dtype), each = fold_shard_length(k, ranks);
+  const size_t filled = each * ranks;
+  const enum fold_dtype wide = fold_accumulator_of(dtype);
+  unsigned char *rows = calloc(2 * results * filled + 1, size);
+  uint64_t whole[MOST_RESULTS], part[MOST_RESULTS], joined[MOST_RESULTS], vectors[MOST_RESULTS * MOST_RANKS];
+  cr_assert(rows && each > 0 && filled >= k && results_of(filled) == results, "%zu over %zu: %zu", k, ranks, each);
+  for (size_t i = 0; i < 2 * results; i++) memcpy(rows + i * filled * size, in + i * k * size, k * size);
+  multiply(dtype, in, k, 0, k, dtype, whole);
+  for (size_t r = 0; r < ranks; r++) {
+    multiply(dtype, rows, filled, r * each, each, wide, part);
+    for (size_t i = 0; i < results; i++) fold_bits_store(wide, vectors, i * ranks + r, fold_bits_load(wide, part, i));
+  }
+  join(dtype, vectors, results, ranks, joined);
+  free(rows);
+  return count_other(dtype, whole, joined, results);
 }
 
 static void *inputs(enum fold_dtype dtype, size_t k) {
@@ -92,6 +120,34 @@ Test(shards, natural_k_over_ranks_has_the_bits_of_one_gpu) {
   static const enum fold_dtype others[] = {FOLD_F16, FOLD_BF16, FOLD_F64};
   for (size_t d = 0; d < sizeof others / sizeof *others; d++)
     for (size_t ranks = 1; ranks <= MOST_RANKS; ranks *= 2) check(others[d], 11008, ranks, true);
+}
+
+static void check_filled(enum fold_dtype dtype, size_t k, size_t ranks) {
+  void *in = inputs(dtype, k);
+  const size_t n = differing_filled(dtype, in, k, ranks);
+  cr_expect_eq(n, 0, "%s, k %zu over %zu ranks, filled up: %zu results differ", fold_dtype_name(dtype), k, ranks, n);
+  free(in);
+}
+
+/* Any k that has as many segments as there are ranks. */
+Test(shards, shards_of_whole_segments_have_the_bits_of_one_gpu) {
+  static const size_t models[] = {4096, 13696, 18432, 29568, 53248};
+  static const enum fold_dtype dtypes[] = {FOLD_F16, FOLD_BF16, FOLD_F32, FOLD_F64};
+  for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+    for (size_t ranks = 1; ranks <= MOST_RANKS; ranks *= 2) check_filled(dtypes[i % 4], models[i], ranks);
+  size_t tried = 0;
+  for (size_t ranks = 2; ranks <= MOST_RANKS; ranks *= 2)
+    for (size_t k = 513; k <= 9000; k += 37) {
+      size_t length;
+      if (fold_segments_of(k, &length) < ranks) {
+        cr_expect_eq(fold_shard_length(k, ranks), 0, "%zu over %zu", k, ranks);
+        continue;
+      }
+      check_filled(FOLD_F32, k, ranks);
+      tried++;
+    }
+  cr_expect(tried > 400, "%zu", tried);
+  cr_expect_eq(fold_shard_length((1 << 21) + 1, 2), 0);
 }
 
 /* 13,696 and 29,568 are models' too; 16,632 is two shards of 63 segments, whose length divides the shard; 2,048 has four segments only;

@@ -44,13 +44,23 @@ def multiply(dtype, a, b):
     return record("gemm/canonical", "host", f"{save('a.npy', dtype, a, form)},{save('b.npy', dtype, b, form)}", "--problem", "matmul")
 
 
-def check(dtype, k, ranks, wanted):
+def shard_length(k, ranks):
+    """Of whole segments (oracles/segments.h)."""
+    segments = 1
+    while k > segments * 512:
+        segments *= 2
+    return segments // ranks * (-(-k // (8 * segments)) * 8)
+
+
+def check(dtype, k, ranks, wanted, filled=False):
     draw = random.Random(f"{dtype} {k}")
     a, b = ([[draw.gauss(0, 1) for _ in range(n)] for _ in range(m)] for m, n in ((M, k), (k, N)))
-    each = k // ranks
+    whole = multiply(dtype, a, b)
+    each = shard_length(k, ranks) if filled else k // ranks
+    a, b = [row + [0.0] * (each * ranks - k) for row in a], b + [[0.0] * N] * (each * ranks - k)
     shards = [multiply(dtype, [row[r * each:(r + 1) * each] for row in a], b[r * each:(r + 1) * each]) for r in range(ranks)]
     partials = save("partials.npy", dtype, list(zip(*shards)), FORMS[dtype][1])  # a column is a rank's vector
-    joined, whole = record("collective/canonical", "mpi", partials, "--ranks", str(ranks)), multiply(dtype, a, b)
+    joined = record("collective/canonical", "mpi", partials, "--ranks", str(ranks))
     expect(len(joined) == len(whole) == M * N and (joined == whole) == wanted, f"{dtype}, k {k} over {ranks} ranks: {joined}, one process: {whole}")
 
 
@@ -62,5 +72,8 @@ with tempfile.TemporaryDirectory() as folder:
     check("f32", 11008, 8, True)
     check("f32", 14336, 4, True)
     check("f64", 5120, 8, True)
+    check("f32", 13696, 8, False)
+    check("f32", 13696, 8, True, filled=True)  # 7 shards of 1,728 terms, and one of 1,600
+    check("f32", 29568, 4, True, filled=True)
     check("f32", 2048, 8, False)  # half a segment a rank
 finish("shards of k over ranks")

@@ -15,13 +15,10 @@ struct gemm_product {
 static inline size_t gemm_ceiling(size_t n, size_t d) { return n / d + (n % d != 0); }
 
 static inline void gemm_cut(gemm_plan *plan) {
-  plan->segments = 1;
-  plan->segment = plan->k;
-  size_t count = 1;
-  while (count < FOLD_SEGMENTS && gemm_ceiling(plan->k, count) > FOLD_SEGMENT) count *= 2;
-  if (count == 1) return;
-  plan->segment = gemm_ceiling(gemm_ceiling(plan->k, count), FOLD_SEGMENT_STEP) * FOLD_SEGMENT_STEP;
-  plan->segments = (unsigned)gemm_ceiling(plan->k, plan->segment);
+  size_t length;
+  const size_t count = fold_segments_of(plan->k, &length);
+  plan->segment = (unsigned)length;
+  plan->segments = count == 1 ? 1 : (unsigned)gemm_ceiling(plan->k, length); /* those that have terms */
 }
 
 static inline void gemm_change_places(gemm_product *p) {
