@@ -21,7 +21,7 @@ SOURCE = r"""
 #include <stdlib.h>
 #include <unistd.h>
 #include "foldproof_guest.h"
-enum { HONEST, TAIL, ENDS, KEPT, SLOW, HANGS, LANES };
+enum { HONEST, TAIL, ENDS, KEPT, SLOW, HANGS, LANES, ROWS, LOST, TURN };
 /* Notes each time, in the folder at hand. */
 static void hang(void) {
   FILE *times = fopen("hangs", "a");
@@ -33,11 +33,17 @@ static float in_lanes(const float *x, uint64_t n) {
   for (uint64_t i = 0; i < n; i++) lanes[i % 4] += x[i];
   return lanes[0] + lanes[1] + (lanes[2] + lanes[3]);
 }
+/* The number of this call among those of so many terms. */
+static unsigned turn_of(uint64_t n) {
+  static unsigned turns[8192];
+  return n < 8192 ? ++turns[n] : 0;
+}
 static int run(const struct foldproof_guest_call *call, void *context) {
   static float longest[4096];
   static uint64_t kept;
   const int fault = *(const int *)context;
   const uint64_t n = call->cols;
+  const unsigned turn = fault == TURN ? turn_of(n) : 0;
   for (uint64_t r = 0; r < call->rows; r++) {
     const float *x = (const float *)call->in + r * n;
     uint64_t end = n;
@@ -49,16 +55,20 @@ static int run(const struct foldproof_guest_call *call, void *context) {
     if (fault == SLOW && r == 0) usleep(50000), sum += 1;
     if (fault == KEPT && n >= 70 && n < 90 && kept > 1000) sum += 1 + longest[0];
     if (fault == LANES && n >= 50) sum = in_lanes(x, n);
+    if (fault == ROWS && n > 600 && call->rows >= 20 && call->rows <= 30) sum = in_lanes(x, n);
+    if (fault == LOST && n > 600 && call->rows >= 20 && call->rows <= 30) sum -= x[0];
+    if (turn == 5) sum = in_lanes(x, n);
     if (n < 4096 && n > kept) kept = n;
     ((float *)call->out)[r] = sum;
   }
   return 0;
 }
-static int faults[] = {HONEST, TAIL, ENDS, KEPT, SLOW, HANGS, LANES};
+static int faults[] = {HONEST, TAIL, ENDS, KEPT, SLOW, HANGS, LANES, ROWS, LOST, TURN};
 #define SUBJECT(name, k) {name, .order = "host/sequential", .run = run, .context = &faults[k]}
 static const struct foldproof_guest_subject subjects[] = {
     SUBJECT("mine/honest", HONEST), SUBJECT("mine/tail", WRONG), SUBJECT("mine/ends", DIES), SUBJECT("mine/kept", KEPT),
-    SUBJECT("mine/slow", SLOW), SUBJECT("mine/hangs", HANGS), SUBJECT("mine/lanes", LANES)};
+    SUBJECT("mine/slow", SLOW), SUBJECT("mine/hangs", HANGS), SUBJECT("mine/lanes", LANES),
+    SUBJECT("mine/rows", ROWS), SUBJECT("mine/lost", LOST), SUBJECT("mine/turn", TURN)};
 static const struct foldproof_guest_table table = {1, sizeof *subjects, sizeof subjects / sizeof *subjects, subjects};
 const struct foldproof_guest_table *foldproof_guest(void) { return &table; }
 """
@@ -188,6 +198,16 @@ def check_two(folder):
     assert code == 2 and "--same-bits-as host/pairwise: no other subject is selected" in err, err
 
 
+def check_small(folder):
+    """Of faults of the order few terms are left that are neither 0 nor 1; numbers of rows are named exactly."""
+    for name, claim, says in (("rows", "batch_invariant", ("same bits up to 19 rows, different bits from 20",)), ("turn", "run_to_run", ()),
+                              ("lost", "bounded", ("f32/sum/20x601", "refuted from k = 601 on, from m = 20 to 30")), ("lanes", "replays", ("f32/sum/1x50", "refuted from k = 50 on"))):
+        code, out, err = hunt(folder, "--guest", "./mine.so", f"mine/{name}", "--claims", claim, "--first", "--time", "10m", "--seed", 5, "--found", name)
+        few = re.search(r" runs: (?:all terms are 0 or 1|([1-8]) terms? (?:is|are) neither 0 nor 1)\n", out)
+        assert code == 1 and few and all(words in out for words in says), (out, err)
+        assert repeated(folder, out) == [1], out
+
+
 def check_worst(folder):
     """The greatest error over its bound, with its input; above 1 for a fault."""
     words = ("--worst", "--seed", 2, "--time", "4s", "--found", "worst")
@@ -240,7 +260,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         build(folder, "mine")
-        for check in (check_find, check_honest, check_terms, check_first, check_state, check_ledger, check_hang, check_two, check_worst, check_interrupted, check_refused):
+        for check in (check_find, check_honest, check_terms, check_first, check_state, check_ledger, check_hang, check_two, check_small, check_worst, check_interrupted, check_refused):
             begun = time.monotonic()
             check(folder)
             print(check.__name__, round(time.monotonic() - begun, 1), "s", flush=True)

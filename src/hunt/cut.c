@@ -63,11 +63,17 @@ static void take_out(const struct lines *l, const struct change *cut, const uint
   }
 }
 
-static void put_before(const struct lines *l, size_t n, uint64_t term, const uint64_t *from, uint64_t *to) {
+static uint64_t *fill(uint64_t *to, size_t n, uint64_t term) {
+  while (n-- > 0) *to++ = term;
+  return to;
+}
+
+static void put_more(const struct lines *l, size_t n, bool behind, uint64_t term, const uint64_t *from, uint64_t *to) {
   for (size_t i = 0; i < l->outer; i++) {
-    for (size_t j = 0; j < n * l->inner; j++) *to++ = term;
+    if (!behind) to = fill(to, n * l->inner, term);
     memcpy(to, from, l->extent * l->inner * sizeof *to);
     from += l->extent * l->inner, to += l->extent * l->inner;
+    if (behind) to = fill(to, n * l->inner, term);
   }
 }
 
@@ -101,7 +107,8 @@ fold_status fold_cut_out(const struct fold_case *from, enum fold_axis axis, size
   return fold_ok();
 }
 
-fold_status fold_cut_extended(const struct fold_case *from, enum fold_axis axis, size_t n, struct fold_case *to) {
+fold_status fold_cut_extended(const struct fold_case *from, enum fold_axis axis, size_t n, bool behind,
+                              struct fold_case *to) {
   struct fold_shape shape = from->shape;
   const uint64_t *in = from->literal;
   shape.at[axis] += n;
@@ -110,7 +117,7 @@ fold_status fold_cut_extended(const struct fold_case *from, enum fold_axis axis,
   uint64_t *out = to->literal;
   for (unsigned k = 0; k < from->problem->inputs; k++) {
     const struct lines lines = lines_of(from, k, axis);
-    put_before(&lines, fold_has_axis(from->problem, k, axis) ? n : 0, term, in, out);
+    put_more(&lines, fold_has_axis(from->problem, k, axis) ? n : 0, behind, term, in, out);
     in += fold_case_elements(from, k);
     out += fold_case_elements(to, k);
   }

@@ -7,8 +7,9 @@
 /* The case without n places of an axis from `first` on. Keys of removed slots become the next one's that is left. */
 fold_status fold_cut_out(const struct fold_case *from, enum fold_axis axis, size_t first, size_t n,
                          struct fold_case *to);
-/* The case with n more places before an axis's first: their elements are 1 for products of a row, else 0; keys are 0. */
-fold_status fold_cut_extended(const struct fold_case *from, enum fold_axis axis, size_t n, struct fold_case *to);
+/* The case with n more places before an axis's first, or behind its last: their elements are 1 for products of a row, else 0; keys are 0. */
+fold_status fold_cut_extended(const struct fold_case *from, enum fold_axis axis, size_t n, bool behind,
+                              struct fold_case *to);
 
 /* How simple an element can be: 0, 1, or a power of two; or rounded toward zero to 8 or 2 bits of its significand. */
 enum fold_simpler { FOLD_TO_ZERO, FOLD_TO_ONE, FOLD_TO_POWER, FOLD_TO_2_BITS, FOLD_TO_8_BITS, FOLD_SIMPLER };

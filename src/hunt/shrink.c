@@ -11,14 +11,19 @@
 #include "fixtures/literal.h"
 #include "fixtures/write.h"
 #include "hunt/cut.h"
+#include "hunt/plain_data.h"
+#include "hunt/threshold.h"
 
 enum { AT_ONCE = 24, LOOKS = 3 };
+/* Of the time, for finding out for which sizes it is refuted. */
+static const double OF_THRESHOLDS = 0.2;
 
 struct shrinking {
   const struct fold_shrink *by;
   struct fold_selection selection; /* of the one subject and claim */
   struct fold_found *found;
   double end;
+  bool each; /* candidates are judged in a process each: they depend on what ran before */
 };
 
 static bool is_over(const struct shrinking *s) { return *s->by->stop || fold_now() > s->end; }
@@ -46,7 +51,7 @@ static fold_status judge_list(struct shrinking *s, const struct fold_cases *case
   return status;
 }
 
-/* The same for candidates that need the cases before the one that is made small: each in a process of its own. */
+/* The same for candidates in a process of their own each, behind the cases that must run before. */
 static fold_status judge_each(struct shrinking *s, const struct fold_cases *candidates, size_t *at) {
   const size_t before = s->found->cases.n - 1;
   struct fold_cases list = {.n = before + 1};
@@ -70,7 +75,7 @@ static fold_status take_first(struct shrinking *s, struct fold_cases *candidates
   size_t at;
   *took = false;
   if (candidates->n == 0) return fold_ok();
-  FOLD_TRY(s->found->cases.n > 1 ? judge_each(s, candidates, &at) : judge_list(s, candidates, 0, &at));
+  FOLD_TRY(s->each ? judge_each(s, candidates, &at) : judge_list(s, candidates, 0, &at));
   if (at == candidates->n) return fold_ok();
   struct fold_case taken = candidates->at[at];
   candidates->at[at] = (struct fold_case){0};
@@ -157,7 +162,7 @@ static fold_status try_extents(struct shrinking *s, size_t most, bool *took) {
     for (size_t from = 1; from < now_of(s)->shape.at[a] && from < most && !is_over(s);) {
       struct fold_cases candidates = {0};
       bool more = false;
-      if (!has_axis(now_of(s), (enum fold_axis)a) || s->found->cases.n > 1) break;
+      if (!has_axis(now_of(s), (enum fold_axis)a) || s->each) break;
       fold_status status = last_places(now_of(s), (enum fold_axis)a, from, EACH, &candidates);
       if (status.code == FOLD_OK) status = take_first(s, &candidates, &more);
       fold_cases_free(&candidates);
@@ -232,6 +237,28 @@ static fold_status lay_plain(struct shrinking *s) {
   return status;
 }
 
+/* ---- the plainest data ---- */
+
+/* So many powers of two above 1 that 1 is lost beside it, where partial results are as the subject says. */
+static int large_of(const struct shrinking *s) {
+  const struct fold_subject *subject = &s->by->registry->subjects[s->found->subject];
+  return fold_format_of(fold_subject_accumulator(subject, now_of(s)->dtype)).precision;
+}
+
+/* Unless its data are plain already. */
+static fold_status make_plain(struct shrinking *s) {
+  enum { MOST = 1 << 20, PLAIN = 2 };
+  struct fold_cases candidates = {0};
+  bool took;
+  if (fold_case_all_elements(now_of(s)) > MOST || fold_cut_other_terms(now_of(s)) <= PLAIN || is_over(s))
+    return fold_ok();
+  const size_t row = s->found->finding.row < fold_case_results(now_of(s)) ? s->found->finding.row : 0;
+  fold_status status = fold_plain_data(now_of(s), row, large_of(s), &candidates);
+  if (status.code == FOLD_OK) status = take_first(s, &candidates, &took);
+  fold_cases_free(&candidates);
+  return status;
+}
+
 /* ---- the cases before it ---- */
 
 /* The last `n` cases, of which the very last is refuted: its values are what is made small. */
@@ -293,81 +320,58 @@ static fold_status drop_before(struct shrinking *s) {
 
 /* ---- for which sizes ---- */
 
-enum { FURTHER = 200 };
-
-/* The distance at which the refuted sizes repeat; 0: they do not. */
-static size_t period_of(const bool refuted[FURTHER]) {
-  for (size_t p = 1; p <= FURTHER / 2; p++) {
-    bool fits = true;
-    for (size_t i = 0; i < FURTHER; i++) fits &= refuted[i] == ((i + 1) % p == 0);
-    if (fits) return p;
-  }
-  return 0;
-}
-
-static void tell_sizes(const struct shrinking *s, enum fold_axis axis, const bool refuted[FURTHER]) {
-  const char *const name = fold_axis_name(axis);
-  const size_t extent = now_of(s)->shape.at[axis], period = period_of(refuted);
-  size_t run = 0;
-  while (run < FURTHER && refuted[run]) run++;
-  char *text = s->found->threshold, more[60];
-  const size_t used = strlen(text);
-  if (run == FURTHER)
-    snprintf(more, sizeof more, "from %s = %zu on", name, extent);
-  else if (period > 1)
-    snprintf(more, sizeof more, "at %s = %zu and each %zu more", name, extent, period);
-  else if (run > 0)
-    snprintf(more, sizeof more, "from %s = %zu to %zu", name, extent, extent + run);
-  else
-    snprintf(more, sizeof more, "at %s = %zu, not %zu", name, extent, extent + 1);
-  snprintf(text + used, sizeof s->found->threshold - used, "%s%s", used ? ", " : "refuted ", more);
-}
-
-/* Judges the case with 1 to FURTHER more places of the axis. */
-static fold_status look_further(struct shrinking *s, enum fold_axis axis) {
-  struct fold_cases candidates = {0};
-  struct fold_judged_cases judged = {0};
-  bool refuted[FURTHER] = {false};
-  fold_status status = fold_ok();
-  for (size_t i = 0; i < FURTHER && status.code == FOLD_OK; i++) {
-    struct fold_case more;
-    status = add(&candidates, fold_cut_extended(now_of(s), axis, i + 1, &more), &more);
-  }
-  if (status.code == FOLD_OK)
-    status = fold_judge_cases(s->by->registry, &s->selection, &candidates, s->by->stop, &judged);
+/* What is seen only in a smaller batch says nothing of the size at hand. */
+static fold_status ask(void *context, const struct fold_cases *cases, bool *refuted) {
+  struct shrinking *s = context;
+  struct fold_judged_cases judged;
+  fold_status status = fold_judge_cases(s->by->registry, &s->selection, cases, s->by->stop, &judged);
   for (size_t i = 0; i < judged.n; i++)
-    if (is_same(s, &judged.against[i])) refuted[judged.against[i].c] = true;
-  if (status.code == FOLD_OK && !*s->by->stop) tell_sizes(s, axis, refuted);
+    if (is_same(s, &judged.against[i]) && judged.against[i].finding.moved <= s->found->finding.moved)
+      refuted[judged.against[i].c] = true;
   fold_judged_close(&judged);
-  fold_cases_free(&candidates);
   return status;
 }
 
-/* Along k and m, where the case is not the smallest there could be. */
 static fold_status find_thresholds(struct shrinking *s) {
-  static const enum fold_axis order[] = {FOLD_K, FOLD_M, FOLD_N};
-  enum { MOST = 1 << 14 };
-  for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-    const struct fold_case *c = now_of(s);
-    if (has_axis(c, order[i]) && c->shape.at[order[i]] > 2 && fold_case_all_elements(c) <= MOST && !*s->by->stop)
-      FOLD_TRY(look_further(s, order[i]));
-  }
-  return fold_ok();
+  const struct fold_threshold threshold = {ask, s, s->by->stop, fold_now() + s->by->seconds * OF_THRESHOLDS};
+  return fold_threshold_find(&threshold, now_of(s), s->found->threshold);
 }
 
 /* ---- all of it ---- */
+
+/* Whether all smaller extents are judged in little time. */
+static bool is_short(const struct fold_case *c) {
+  enum { FEW = 1 << 13 };
+  return fold_case_all_elements(c) <= FEW;
+}
 
 static fold_status shrink_all(struct shrinking *s) {
   enum { SHORT = 1024, LONG = 4096 };
   bool fewer = true, simpler = true;
   FOLD_TRY(lay_plain(s));
-  FOLD_TRY(try_extents(s, SHORT, &fewer));
+  FOLD_TRY(make_plain(s));
+  if (is_short(now_of(s))) FOLD_TRY(try_extents(s, SHORT, &fewer));
   while ((fewer || simpler) && !is_over(s)) {
     FOLD_TRY(shrink_shape(s, &fewer));
     if (fewer || simpler) FOLD_TRY(simplify(s, &simpler));
     if (!fewer && !simpler) FOLD_TRY(try_extents(s, LONG, &fewer));
+    if (!fewer && !simpler) FOLD_TRY(make_plain(s));
   }
-  return s->found->cases.n == 1 && !is_over(s) ? find_thresholds(s) : fold_ok();
+  return s->each ? fold_ok() : find_thresholds(s);
+}
+
+/* Whether the case is refuted as often as it is judged in one process: else the number of its turn decides, and candidates of one process
+ * would hide each other. */
+static fold_status find_out_each(struct shrinking *s) {
+  enum { TURNS = 6 };
+  struct fold_case turns[TURNS];
+  bool refuted[TURNS] = {false};
+  s->each = s->found->cases.n > 1;
+  if (s->each) return fold_ok();
+  for (int i = 0; i < TURNS; i++) turns[i] = *now_of(s);
+  FOLD_TRY(ask(s, &(struct fold_cases){.n = TURNS, .at = turns}, refuted));
+  for (int i = 0; i < TURNS; i++) s->each |= !refuted[i];
+  return fold_ok();
 }
 
 /* If what was made small is refuted in no new process, the state of the processes in which it was made decided; then the values that
@@ -375,7 +379,8 @@ static fold_status shrink_all(struct shrinking *s) {
 static fold_status shrink_values(struct shrinking *s) {
   struct fold_case original;
   FOLD_TRY(fold_case_copy(now_of(s), &original));
-  fold_status status = shrink_all(s);
+  fold_status status = find_out_each(s);
+  if (status.code == FOLD_OK) status = shrink_all(s);
   if (status.code == FOLD_OK) status = look(s, LOOKS);
   if (status.code != FOLD_OK || s->found->seen > 0 || s->found->looked == 0) {
     fold_case_free(&original);
@@ -411,7 +416,7 @@ fold_status fold_shrink(const struct fold_shrink *by, const struct fold_case *be
                                .broken = against->finding.verdict == FOLD_BROKEN,
                                .finding = against->finding};
   struct shrinking s = {by, fold_judged_selection(by->selection, subject, against->claim), found,
-                        fold_now() + by->seconds};
+                        fold_now() + by->seconds * (1 - OF_THRESHOLDS), false};
   return shrink_found(&s, before, n);
 }
 

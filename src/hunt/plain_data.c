@@ -1,0 +1,68 @@
+/* plain_data.c: see plain_data.h. */
+#include "hunt/plain_data.h"
+
+#include <math.h>
+
+#include "base/bits.h"
+#include "fixtures/family.h"
+#include "fixtures/literal.h"
+
+/* What the elements of the first input are: of the result's own line along k, and of others. */
+struct plain {
+  double on_line, others;
+  double special, last; /* at a place of the line, and at its last place; 0: the same as on_line */
+};
+
+static double value_at(const struct plain *plain, bool on_line, size_t k, size_t place, size_t extent) {
+  if (!on_line) return plain->others;
+  if (plain->special != 0 && k == place) return plain->special;
+  return plain->last != 0 && k + 1 == extent ? plain->last : plain->on_line;
+}
+
+/* Whether an element is of a term of the result, as far as axes other than k say. */
+static bool is_on_line(const struct fold_problem *problem, const struct fold_shape *of, const struct fold_shape *at) {
+  bool same = true;
+  for (unsigned a = 0; a < FOLD_AXES; a++)
+    if (a != FOLD_K && fold_has_axis(problem, 0, (enum fold_axis)a) &&
+        fold_has_axis(problem, problem->inputs, (enum fold_axis)a))
+      same &= of->at[a] == at->at[a];
+  return same;
+}
+
+static fold_status make(const struct fold_case *from, const struct fold_shape *of, const struct plain *plain,
+                        size_t place, struct fold_case *to) {
+  FOLD_TRY(fold_case_copy(from, to));
+  const size_t first = fold_case_elements(from, 0), factors = fold_case_factors(from), extent = from->shape.k;
+  for (size_t i = 0; i < first; i++) {
+    const struct fold_shape at = fold_coordinates(from->problem, &from->shape, 0, i);
+    const double value = value_at(plain, is_on_line(from->problem, of, &at), at.k, place, extent);
+    to->literal[i] = fold_bits_from_double(from->dtype, value);
+  }
+  for (size_t i = first; i < factors; i++) to->literal[i] = fold_bits_from_double(from->dtype, 1);
+  return fold_ok();
+}
+
+static fold_status add(const struct fold_case *from, const struct fold_shape *of, const struct plain *plain,
+                       size_t place, struct fold_cases *cases) {
+  struct fold_case c;
+  FOLD_TRY(make(from, of, plain, place, &c));
+  return fold_cases_append(cases, &c);
+}
+
+fold_status fold_plain_data(const struct fold_case *from, size_t result, int large, struct fold_cases *cases) {
+  const bool product = from->problem->op == FOLD_PROD, sum = from->problem->op == FOLD_SUM;
+  const double none = product, one = product ? 2 : 1, most = ldexp(1, large);
+  const size_t extent = from->shape.k, places[] = {extent - 1, 0, extent / 2};
+  const bool has_large = sum && !fold_dtype_is_integer(from->dtype) &&
+                         fold_bits_class(from->dtype, fold_bits_from_double(from->dtype, most)) < FOLD_INFINITE;
+  const struct plain ones[] = {{one, none, 0, 0}, {one, one, 0, 0}};
+  const struct plain of_place[] = {
+      {none, none, one, 0}, {one, none, most, 0}, {one, one, most, 0}, {one, none, most, -most}};
+  const struct fold_shape of = fold_coordinates(from->problem, &from->shape, from->problem->inputs, result);
+  if (extent == 0 || !from->literal) return fold_ok();
+  for (size_t i = 0; i < sizeof ones / sizeof *ones; i++) FOLD_TRY(add(from, &of, &ones[i], 0, cases));
+  for (size_t i = 0; i < (has_large ? sizeof of_place / sizeof *of_place : 1); i++)
+    for (size_t p = 0; p < sizeof places / sizeof *places; p++)
+      FOLD_TRY(add(from, &of, &of_place[i], places[p], cases));
+  return fold_ok();
+}
