@@ -80,7 +80,7 @@ class _Compared:
         wrong = ~(np.abs(got - want) <= self.tolerance * rows) & ~(np.isnan(got) & np.isnan(want)) & (got != want)
         if wrong.any():
             at = tuple(int(i) for i in np.argwhere(wrong)[0])
-            raise _Refused(f"differs from the reference at {at}: got {got[at]!r}, want {want[at]!r}, within {self.tolerance:g} of {float(rows[at[0]].max()):.3g}: {what}")
+            raise _Refused(f"differs from the reference at {at}: got {got[at].item()!r}, want {want[at].item()!r}, within {self.tolerance:g} of {float(rows[at[0]].max()):.3g}: {what}")
 
     def draw(self, random: Any) -> Tuple[Any, str]:
         """Rows of one kind, at any scale: an absolute tolerance would not tell small results from zeros."""

@@ -6,6 +6,7 @@ test_driver.py LIBRARY FIXTURES SANITIZERS; FOLDPROOF_CUDA_DRIVER names the fake
 import ctypes
 import os
 import sys
+import tempfile
 import types
 import unittest
 
@@ -29,6 +30,11 @@ class OnDevice:
     def __del__(self):
         DRIVER.cuMemFree_v2(self.at)
 
+    def get(self):
+        array = np.zeros(self.__cuda_array_interface__["shape"], self.__cuda_array_interface__["typestr"])
+        ctypes.memmove(array.ctypes.data, self.at.value, self.nbytes)
+        return array
+
 
 def from_dlpack(lent):
     """As the host sees it."""
@@ -38,7 +44,7 @@ def from_dlpack(lent):
 
 
 sys.modules["cupy"] = types.ModuleType("cupy")
-sys.modules["cupy"].from_dlpack = from_dlpack
+sys.modules["cupy"].from_dlpack, sys.modules["cupy"].asarray = from_dlpack, np.asarray
 
 
 def verify(fn, **more):
@@ -65,6 +71,26 @@ class Judged(unittest.TestCase):
     def test_results_on_the_host_are_none(self):
         with self.assertRaisesRegex(foldproof.Broken, "its results are on the host, its input is not"):
             verify(lambda x: x.sum(-1))
+
+
+class Hunted(unittest.TestCase):
+    def test_in_this_process(self):
+        """The driver's memory is not in a forked one."""
+        own, asked = os.getpid(), {"like": "cupy", "device": "cuda", "claims": "bounded", "seed": 7, "check": False}
+
+        def row_sum(x, lost=lambda x: False):
+            assert os.getpid() == own
+            return OnDevice((x[:, 1:] if lost(x) else x).astype("f8").sum(-1).astype("f4"))
+
+        with tempfile.TemporaryDirectory() as folder:
+            hunt = foldproof.hunt(row_sum, cases=100, found=folder, **asked)
+            self.assertEqual((hunt.found, hunt.cases, hunt.counts["broken"]), ([], 100, 0))
+            self.assertGreater(hunt.counts["held"], 50)
+            find, = foldproof.hunt(lambda x: row_sum(x, lambda x: x.shape[1] % 24 == 23), time=300, first=True, found=folder, **asked).found
+            self.assertEqual((find.record["engine"], find.record["cols"]), ("cuda", 23))
+            gate = foldproof.gate(row_sum, like="cupy", device="cuda", time=3, found=folder)
+            self.assertTrue(gate, str(gate))
+            self.assertFalse(foldproof.gate(lambda x: row_sum(x * 0), like="cupy", device="cuda", time=3, found=folder))
 
 
 if __name__ == "__main__":
