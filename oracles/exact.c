@@ -60,21 +60,26 @@ void fold_mpfr_set_bits(mpfr_t value, enum fold_dtype dtype, uint64_t bits) {
   mpfr_set_d(value, fold_bits_to_double(dtype, bits), MPFR_RNDN);
 }
 
+/* |value| in units of 2^unit, rounded to an integer, which has at most 53 bits and a carry. Its leading bit weighs 2^exponent, half a unit or
+ * more: rounding to so many bits as lie above the unit is that rounding. No memory is asked for, since truths need this for each format. */
+static uint64_t round_to_unit(mpfr_srcptr value, long exponent, long unit) {
+  const long bits = exponent - unit + 1;
+  mp_limb_t room[1];
+  mpfr_t near;
+  if (bits < 1) return mpfr_min_prec(value) > 1; /* half a unit is a tie with 0, which is even */
+  mpfr_custom_init(room, (mpfr_prec_t)bits);
+  mpfr_custom_init_set(near, MPFR_ZERO_KIND, 0, (mpfr_prec_t)bits, room);
+  mpfr_abs(near, value, MPFR_RNDN);
+  mpfr_mul_2si(near, near, -unit, MPFR_RNDN); /* exact, as the next is */
+  return (uint64_t)mpfr_get_d(near, MPFR_RNDN);
+}
+
 /* Rounds a finite number to a multiple of the unit of its last place. Its leading bit weighs 2^exponent, which the
  * format has. The rounding is one rounding to an integer, which is at most 2^precision. */
 static uint64_t round_finite(struct fold_format format, mpfr_srcptr value, long exponent) {
   long field = exponent < format.emin ? 0 : exponent - format.emin;
   long unit = format.emin + field - format.precision + 1;
-  mpfr_t scaled;
-  mpz_t integer;
-  mpfr_init2(scaled, mpfr_get_prec(value));
-  mpz_init(integer);
-  mpfr_abs(scaled, value, MPFR_RNDN);
-  mpfr_mul_2si(scaled, scaled, -unit, MPFR_RNDN); /* exact */
-  mpfr_get_z(integer, scaled, MPFR_RNDN);
-  uint64_t kept = mpz_get_ui(integer);
-  mpz_clear(integer);
-  mpfr_clear(scaled);
+  const uint64_t kept = round_to_unit(value, exponent, unit);
   /* A carry out of the significand goes into the exponent field by itself, from the largest subnormal and beyond the
    * largest number too. */
   uint64_t pattern = ((uint64_t)field << (format.precision - 1)) + kept;
@@ -181,12 +186,9 @@ static double condition_of(const struct fold_truth *truth) {
   if (truth->op != FOLD_SUM) return 1;
   if (!truth->finite_terms) return NAN;
   if (mpfr_zero_p(truth->exact)) return mpfr_zero_p(truth->abs_sum) ? 1 : INFINITY;
-  mpfr_t ratio;
-  mpfr_init2(ratio, 53);
+  MPFR_DECL_INIT(ratio, 53);
   mpfr_div(ratio, truth->abs_sum, truth->exact, MPFR_RNDN);
-  double condition = fabs(mpfr_get_d(ratio, MPFR_RNDN));
-  mpfr_clear(ratio);
-  return condition;
+  return fabs(mpfr_get_d(ratio, MPFR_RNDN));
 }
 
 bool fold_truth_reaches(const struct fold_truth *truth, enum fold_dtype to) {
