@@ -514,7 +514,7 @@ static const struct fold_subject table[] = {
      .claims = RUN_TO_RUN & ~FOLD_CLAIM(FOLD_BOUNDED),
      .strides = true,
      .run = fold_cublas_lt_fp8,
-     .scratch = fold_cublas_lt_scratch_most,
+     .scratch = fold_cublas_lt_fp8_scratch,
      .peer = true},
     CUDA_BLAS_CUT("cublas/lt_gemm_tf32", 1u << FOLD_F32, MATMUL, fold_cublas_lt, 1u << FOLD_F32,
                   "cublasLtMatmul with CUBLAS_COMPUTE_32F_FAST_TF32", .strides = true, .width = 32,

@@ -42,10 +42,11 @@ fold_run fold_cublas_lt_algorithm;
  * second one is a bias. */
 fold_run fold_cublas_lt_bias;
 fold_scratch fold_cublas_lt_scratch_most;
-/* cublasLtMatmul of e4m3 to f32, with 32 MiB. FOLD_UNSUPPORTED where cuBLASLt documents so: e5m2 times e5m2; a factor that does not lie along
- * k; and k, n, leading dimensions or addresses that are no multiples of 16. Nothing is documented of how sums are added, but that "intermediate
+/* cublasLtMatmul of e4m3 to f32, with 32 MiB. It takes factors that lie along k: a second one that does not is turned first, by copies.
+ * FOLD_UNSUPPORTED where cuBLASLt documents so: e5m2 times e5m2; a first factor that does not lie along k; and k, n, leading dimensions or addresses that are no multiples of 16. Nothing is documented of how sums are added, but that "intermediate
  * results" are promoted "periodically" to a higher precision (CUBLASLT_MATMUL_DESC_FAST_ACCUM is off). */
 fold_run fold_cublas_lt_fp8;
+fold_scratch fold_cublas_lt_fp8_scratch;
 
 /* "cuBLAS 13.1.0" */
 void fold_cublas_version(char text[64]);
