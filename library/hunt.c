@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "hunt/again.h"
-#include "hunt/known.h"
+#include "hunt/ledger_cases.h"
 #include "library/answer.h"
 #include "library/selected.h"
 #include "library/turn.h"

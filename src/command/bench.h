@@ -3,7 +3,7 @@
 #define FOLD_COMMAND_BENCH_H
 
 #include "bench/bench.h"
-#include "command/measuring.h"
+#include "command/measured_records.h"
 
 enum { FOLD_BENCH_SIZES = 64 };
 

@@ -8,7 +8,7 @@
 
 #include "base/bits.h"
 #include "base/output.h"
-#include "command/one.h"
+#include "command/one_subject.h"
 #include "judge/reveal_subject.h"
 #include "oracles/exact.h"
 #include "run/environment.h"

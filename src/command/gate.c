@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "bench/timed.h"
-#include "command/find.h"
+#include "command/hunt_find.h"
 #include "hunt/judged.h"
 #include "hunt/keep.h"
 #include "records/refutation.h"

@@ -6,9 +6,9 @@
 
 #include "base/text.h"
 #include "base/wrap.h"
-#include "command/find.h"
+#include "command/hunt_find.h"
 #include "command/hunt_worst.h"
-#include "hunt/known.h"
+#include "hunt/ledger_cases.h"
 
 enum { TIME = 't', CASES = 'n', SEED = 0x400, TERMS, JOBS, FIRST, LEDGER, FOUND, WORST };
 static const double USUAL_SECONDS = 60, SHRINK_SECONDS = 10;

@@ -63,7 +63,7 @@ fold_status fold_judge_take_recorded(struct fold_judge *judge, json_t *record, s
  * (command/recheck_check.c). */
 void fold_judge_check_values(struct fold_judge *judge, const json_t *record, enum fold_dtype dtype, size_t line);
 void fold_judge_check_traces(struct fold_judge *judge, const json_t *record, size_t line);
-/* Checks whether this program could have written the record for that subject and case (command/recheck_told.c). */
+/* Checks whether this program could have written the record for that subject and case (command/recheck_record.c). */
 void fold_judge_check_told(struct fold_judge *judge, const json_t *record, size_t line);
 /* A hash of what a record tells of its case and its subject. It is the same in all records of the same results. */
 uint64_t fold_judge_told(const json_t *record);

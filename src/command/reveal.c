@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command/one.h"
+#include "command/one_subject.h"
 #include "command/reveal_map.h"
 #include "judge/reveal_subject.h"
 #include "ranks/world.h"

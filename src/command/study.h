@@ -2,7 +2,7 @@
 #ifndef FOLD_COMMAND_STUDY_H
 #define FOLD_COMMAND_STUDY_H
 
-#include "command/measuring.h"
+#include "command/measured_records.h"
 #include "study/study.h"
 
 enum { FOLD_STUDY_SIZES = 16 };

@@ -59,7 +59,7 @@ void fold_order_explain(const struct fold_trial *trial, enum fold_claim_id claim
 
 /* The parts of fold_order_explain. */
 struct fold_revealed;
-/* Reveals the tree of a row of n terms on that side (side_rows.c). No run begins after `until`, a time of fold_now.
+/* Reveals the tree of a row of n terms on that side (run_pair_rows.c). No run begins after `until`, a time of fold_now.
  * UNSUPPORTED where the dtype shows no order. */
 fold_status fold_order_side_reveal(const struct fold_trial *trial, const struct fold_order_side *side, size_t n,
                                    double until, struct fold_revealed *revealed);

@@ -33,7 +33,7 @@ struct fold_summary {
     size_t judged, all; /* of the first, and its case: */
     char name[160];
   } sampled;
-  /* Of claims that a guest does not make, which are judged without being asked for (run/judges.c): neither counted nor a
+  /* Of claims that a guest does not make, which are judged without being asked for (run/judged_claims.c): neither counted nor a
    * failure. */
   struct fold_unclaimed {
     uint64_t tried;                 /* a mask */

@@ -7,7 +7,7 @@
 #include "rig/private.h"
 #include "rig/process_state.h"
 #include "rig/stack_poison.h"
-#include "rig/takes.h"
+#include "rig/refused_input.h"
 #include "rig/world.h"
 
 #include <omp.h>

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 #include "run/apart.h"
-#include "run/judges.h"
+#include "run/judged_claims.h"
 #include "run/supervisor.h"
 
 bool fold_supervisor_has_message(const struct fold_supervisor *s) {

@@ -6,7 +6,7 @@
 
 #include "rig/contention.h"
 #include "run/apart.h"
-#include "run/judges.h"
+#include "run/judged_claims.h"
 #include "run/known_defects.h"
 #include "run/opened.h"
 

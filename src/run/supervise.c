@@ -19,7 +19,7 @@
 #include "ranks/world.h"
 #include "rig/fp_state.h"
 #include "run/apart.h"
-#include "run/judges.h"
+#include "run/judged_claims.h"
 #include "run/supervisor.h"
 
 /* Limits in seconds: for a worker that is asked to stop; for one whose socket is closed; for the end of processes that

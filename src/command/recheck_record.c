@@ -1,4 +1,4 @@
-/* command/recheck_told.c: checks what a record tells of its subject, its case and itself: it must agree with what this program knows, with
+/* command/recheck_record.c: checks what a record tells of its subject, its case and itself: it must agree with what this program knows, with
  * the record's other fields, and with other records of the same results. Differences are printed; records are judged by what they tell.
  */
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "command/recheck.h"
 #include "compare/recorded.h"
 #include "records/read.h"
-#include "run/judges.h"
+#include "run/judged_claims.h"
 
 static bool has(const json_t *record, const char *key) { return json_object_get(record, key) != NULL; }
 

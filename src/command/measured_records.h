@@ -1,7 +1,7 @@
-/* command/measuring.h: what a measuring command does with its records: it writes them as lines of --jsonl, and prints the tables that
+/* command/measured_records.h: what a measuring command does with its records: it writes them as lines of --jsonl, and prints the tables that
  * foldproof report makes of the same lines. */
-#ifndef FOLD_COMMAND_MEASURING_H
-#define FOLD_COMMAND_MEASURING_H
+#ifndef FOLD_COMMAND_MEASURED_RECORDS_H
+#define FOLD_COMMAND_MEASURED_RECORDS_H
 
 #include "command/command.h"
 #include "records/record.h"

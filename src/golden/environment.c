@@ -1,4 +1,4 @@
-/* where.c: the environment for which the results of a subject are kept. */
+/* environment.c: the environment for which the results of a subject are kept. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* command/one.c: runs a command on one subject, compiled in or a guest. */
-#include "command/one.h"
+/* command/one_subject.c: runs a command on one subject, compiled in or a guest. */
+#include "command/one_subject.h"
 
 #include <fcntl.h>
 #include <signal.h>

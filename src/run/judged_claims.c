@@ -1,5 +1,5 @@
-/* judges.c: see judges.h. */
-#include "run/judges.h"
+/* judged_claims.c: see judged_claims.h. */
+#include "run/judged_claims.h"
 
 static unsigned rows_of(size_t rows) {
   enum { FEW = 4 };

@@ -1,6 +1,6 @@
-/* rig/takes.h: what of its input explains that a guest's run failed. */
-#ifndef FOLD_RIG_TAKES_H
-#define FOLD_RIG_TAKES_H
+/* rig/refused_input.h: what of its input explains that a guest's run failed. */
+#ifndef FOLD_RIG_REFUSED_INPUT_H
+#define FOLD_RIG_REFUSED_INPUT_H
 
 #include "rig/rig.h"
 

@@ -1,5 +1,5 @@
-/* known.c: see known.h. */
-#include "hunt/known.h"
+/* ledger_cases.c: see ledger_cases.h. */
+#include "hunt/ledger_cases.h"
 
 #include <stdlib.h>
 #include <string.h>

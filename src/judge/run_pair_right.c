@@ -1,4 +1,4 @@
-/* right_side.c: of two runs with different bits, which one is right.
+/* run_pair_right.c: of two runs with different bits, which one is right.
  *
  * Where the exact result is known, a refutation says whether both sides are within their bounds, or by how many bounds one is
  * outside; and `got` is the side that is outside, or the one that is further outside. If both are within, they stay as the

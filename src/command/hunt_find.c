@@ -1,5 +1,5 @@
-/* command/find.c: see find.h. */
-#include "command/find.h"
+/* command/hunt_find.c: see hunt_find.h. */
+#include "command/hunt_find.h"
 
 #include <errno.h>
 #include <stdio.h>

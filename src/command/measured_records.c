@@ -1,5 +1,5 @@
-/* command/measuring.c: see command/measuring.h. */
-#include "command/measuring.h"
+/* command/measured_records.c: see command/measured_records.h. */
+#include "command/measured_records.h"
 
 #include "report/answer.h"
 #include "run/environment.h"

@@ -1,4 +1,4 @@
-/* side_rows.c: one of the two runs whose bits differ (run_pair.h), as a function that sums rows, so that its tree can be revealed
+/* run_pair_rows.c: one of the two runs whose bits differ (run_pair.h), as a function that sums rows, so that its tree can be revealed
  * (reveal.h). It has a rig of its own. */
 #include <math.h>
 #include <stdlib.h>

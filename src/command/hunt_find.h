@@ -1,6 +1,6 @@
-/* command/find.h: prints what a hunt has found; and options of the commands that hunt. */
-#ifndef FOLD_COMMAND_FIND_H
-#define FOLD_COMMAND_FIND_H
+/* command/hunt_find.h: prints what a hunt has found; and options of the commands that hunt. */
+#ifndef FOLD_COMMAND_HUNT_FIND_H
+#define FOLD_COMMAND_HUNT_FIND_H
 
 #include "command/command.h"
 #include "hunt/hunt.h"

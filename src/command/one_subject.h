@@ -1,6 +1,6 @@
-/* command/one.h: what commands on one subject share: finding it, and running it in a process of its own. */
-#ifndef FOLD_COMMAND_ONE_H
-#define FOLD_COMMAND_ONE_H
+/* command/one_subject.h: what commands on one subject share: finding it, and running it in a process of its own. */
+#ifndef FOLD_COMMAND_ONE_SUBJECT_H
+#define FOLD_COMMAND_ONE_SUBJECT_H
 
 #include <stdio.h>
 

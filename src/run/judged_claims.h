@@ -1,6 +1,6 @@
-/* judges.h: which claims of a subject are judged on a case. */
-#ifndef FOLD_JUDGES_H
-#define FOLD_JUDGES_H
+/* judged_claims.h: which claims of a subject are judged on a case. */
+#ifndef FOLD_JUDGED_CLAIMS_H
+#define FOLD_JUDGED_CLAIMS_H
 
 #include "run/runner.h"
 

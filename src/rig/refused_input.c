@@ -1,5 +1,5 @@
-/* rig/takes.c: see rig/takes.h. */
-#include "rig/takes.h"
+/* rig/refused_input.c: see rig/refused_input.h. */
+#include "rig/refused_input.h"
 
 #include "base/bits.h"
 

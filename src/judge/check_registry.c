@@ -1,4 +1,4 @@
-/* registry.c: checks that a whole registry can be judged, before any subject runs.
+/* check_registry.c: checks that a whole registry can be judged, before any subject runs.
  *
  * Promised: a subject that passes names an order, a twin and an engine that exist, takes a dtype and an operation, and
  * claims nothing that no input could judge. A mistake here is the program's own (or the guest's): no fixture, machine

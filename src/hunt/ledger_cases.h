@@ -1,6 +1,6 @@
-/* known.h: what a ledger has from earlier hunts: run first, and expected to fail again. */
-#ifndef FOLD_KNOWN_H
-#define FOLD_KNOWN_H
+/* ledger_cases.h: what a ledger has from earlier hunts: run first, and expected to fail again. */
+#ifndef FOLD_LEDGER_CASES_H
+#define FOLD_LEDGER_CASES_H
 
 #include "hunt/hunt.h"
 #include "hunt/ledger.h"
