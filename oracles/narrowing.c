@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct fold_format fold_factor_format(enum fold_factor_dtype to) {
+/* IEEE-754 parameters of the format; of factors that are kept those of f64. */
+static struct fold_format format_of(enum fold_factor_dtype to) {
   switch (to) {
     case FOLD_FACTORS_TF32: return fold_format_make(19, 11, -126, 127, FOLD_FORMAT_INFINITIES);
     case FOLD_FACTORS_BF16: return fold_format_bf16();
@@ -44,7 +45,7 @@ static void add_term(struct fold_narrowing *narrowing, struct fold_format format
 
 fold_status fold_narrowing_of(const struct fold_terms *terms, enum fold_factor_dtype to,
                               struct fold_narrowing *narrowing) {
-  const struct fold_format format = fold_factor_format(to);
+  const struct fold_format format = format_of(to);
   struct fold_terms line;
   void *room;
   *narrowing = (struct fold_narrowing){.error = 0};
@@ -84,7 +85,7 @@ fold_status fold_alignment_of(const struct fold_terms *terms, enum fold_dtype ac
 }
 
 bool fold_factors_fit(enum fold_dtype dtype, const void *in, size_t n, enum fold_factor_dtype to) {
-  const struct fold_format format = fold_factor_format(to);
+  const struct fold_format format = format_of(to);
   if (fold_dtype_is_integer(dtype)) return true;
   for (size_t i = 0; i < n; i++) {
     const double x = fabs(fold_bits_to_double(dtype, fold_bits_load(dtype, in, i)));

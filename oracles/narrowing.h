@@ -20,8 +20,6 @@ struct fold_narrowing {
       meets_zero; /* a factor is infinite, and the other may be rounded to zero: NaN may come where that infinity should */
 };
 
-/* IEEE-754 parameters of the format; of factors that are kept those of f64. */
-struct fold_format fold_factor_format(enum fold_factor_dtype to);
 /* Of terms that are products of two factors, which are floats; else no factor is rounded. */
 fold_status fold_narrowing_of(const struct fold_terms *terms, enum fold_factor_dtype to,
                               struct fold_narrowing *narrowing);

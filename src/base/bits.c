@@ -77,7 +77,7 @@ double fold_ulp(enum fold_dtype dtype, double value) {
 }
 
 /* Enough digits to tell each number of the accumulator from its neighbours: 9 for f32, 17 for f64. */
-int fold_bits_digits(enum fold_dtype dtype) {
+static int digits_of(enum fold_dtype dtype) {
   return fold_format_of(fold_accumulator_of(dtype)).precision * 30103 / 100000 + 2;
 }
 
@@ -85,7 +85,7 @@ void fold_bits_decimal(enum fold_dtype dtype, uint64_t bits, char text[40]) {
   if (fold_dtype_is_integer(dtype))
     snprintf(text, 40, "%lld", (long long)fold_integer_value(fold_format_of(dtype), bits));
   else
-    snprintf(text, 40, "%.*g", fold_bits_digits(dtype), fold_bits_to_double(dtype, bits));
+    snprintf(text, 40, "%.*g", digits_of(dtype), fold_bits_to_double(dtype, bits));
 }
 
 const char *fold_bits_print_short(enum fold_dtype dtype, uint64_t bits, char text[48]) {

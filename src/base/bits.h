@@ -258,8 +258,6 @@ uint64_t fold_bits_apart(enum fold_dtype dtype, uint64_t a, uint64_t b);
 /* The unit in the last place of the value: the spacing of patterns at |value|, at least the smallest subnormal. */
 double fold_ulp(enum fold_dtype dtype, double value);
 
-/* How many decimal digits tell the numbers of dtype's accumulator apart, and so dtype's own. */
-int fold_bits_digits(enum fold_dtype dtype);
 
 /* "1", "-0.5": the value in decimal, with enough digits to tell it from others; an integer in full. */
 void fold_bits_decimal(enum fold_dtype dtype, uint64_t bits, char text[40]);

@@ -9,7 +9,8 @@
 
 enum { NARROWEST = 40, USUAL = 80 };
 
-unsigned fold_wrap_width(void) {
+/* How many columns a line has: the variable COLUMNS, else the width of the terminal that standard output is, else 80. */
+static unsigned line_width(void) {
   const char *columns = getenv("COLUMNS");
   const int asked = columns ? atoi(columns) : 0;
   struct winsize size;
@@ -26,7 +27,7 @@ static unsigned columns_of(const char *word, size_t n) {
 }
 
 static void put_words(FILE *out, unsigned first, unsigned rest, const char *text) {
-  const unsigned width = fold_wrap_width();
+  const unsigned width = line_width();
   unsigned at = first;
   bool begun = false;
   fprintf(out, "%*s", (int)first, "");

@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* How many columns a line has: the variable COLUMNS, else the width of the terminal that standard output is, else 80. */
-unsigned fold_wrap_width(void);
 /* Prints the words with line breaks where a line would be longer than that. A word that is longer than a line, such as
  * a case's name, stays whole. `first` blanks begin the first line, `rest` blanks all others. */
 void fold_put_wrapped(FILE *out, unsigned first, unsigned rest, const char *format, ...)

@@ -91,8 +91,6 @@ struct fold_map_legend {
 };
 fold_status fold_map_legend_add(struct fold_map_legend *legend, const struct fold_map *map);
 void fold_map_legend_free(struct fold_map_legend *legend);
-/* The place of a class; legend->n if it is not in the list. */
-size_t fold_map_legend_find(const struct fold_map_legend *legend, const struct fold_map_class *class);
 
 /* rank_trees/text.c: a table with a row for each setting and a column for each length. A cell has the letters of the map's
  * trees ("-": none), or the number of its classes. `setting` is how the library was set; maps with the same setting

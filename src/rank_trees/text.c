@@ -10,9 +10,19 @@ enum { RUNS_TOLD = 24 };
 
 static bool has_tree(const struct fold_map_class *c) { return c->kind == FOLD_MAP_TREE || c->kind == FOLD_MAP_EXACT; }
 
+/* The place of a class; legend->n if it is not in the list. */
+static size_t find_class(const struct fold_map_legend *legend, const struct fold_map_class *class) {
+  size_t k = 0;
+  while (k < legend->n &&
+         (legend->class[k] -> fingerprint != class -> fingerprint || legend -> class[k] -> kind != class
+          -> kind || memcmp(&legend->class[k] -> how, &class -> how, sizeof class->how) != 0))
+    k++;
+  return k;
+}
+
 fold_status fold_map_legend_add(struct fold_map_legend *legend, const struct fold_map *map) {
   for (size_t k = 0; k < map->classes; k++) {
-    if (!has_tree(&map->class[k]) || fold_map_legend_find(legend, &map->class[k]) < legend->n) continue;
+    if (!has_tree(&map->class[k]) || find_class(legend, &map->class[k]) < legend->n) continue;
     const struct fold_map_class **added = fold_list_grow(&legend->class, &legend->n, &legend->room, sizeof *added);
     if (added == NULL) return fold_no_memory("for %zu trees", legend->n + 1);
     *added = &map->class[k];
@@ -22,18 +32,9 @@ fold_status fold_map_legend_add(struct fold_map_legend *legend, const struct fol
 
 void fold_map_legend_free(struct fold_map_legend *legend) { free(legend->class); }
 
-size_t fold_map_legend_find(const struct fold_map_legend *legend, const struct fold_map_class *class) {
-  size_t k = 0;
-  while (k < legend->n &&
-         (legend->class[k] -> fingerprint != class -> fingerprint || legend -> class[k] -> kind != class
-          -> kind || memcmp(&legend->class[k] -> how, &class -> how, sizeof class->how) != 0))
-    k++;
-  return k;
-}
-
 /* Letters for any number of classes: "A" ... "Z", "A2" ... */
 static void print_letter(const struct fold_map_legend *legend, const struct fold_map_class *c, FILE *out) {
-  const size_t k = fold_map_legend_find(legend, c);
+  const size_t k = find_class(legend, c);
   if (!has_tree(c))
     fprintf(out, "%-4s", "-");
   else if (k < 26)
@@ -48,7 +49,7 @@ static void print_cell(const struct fold_map *map, const struct fold_map_legend 
   char text[24] = "";
   bool letters = map->classes <= FIT;
   for (size_t k = 0; k < map->classes && letters; k++) {
-    const size_t at = fold_map_legend_find(legend, &map->class[k]);
+    const size_t at = find_class(legend, &map->class[k]);
     letters = !has_tree(&map->class[k]) || at < 26;
     text[k] = has_tree(&map->class[k]) ? (char)('A' + at) : '-';
   }

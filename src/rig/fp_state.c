@@ -72,7 +72,7 @@ static const char *name_of(struct fold_control e, struct fold_control before) {
 
 static bool same(struct fold_control a, struct fold_control b) { return a.sse == b.sse && a.x87 == b.x87; }
 static void set_usual(void) { set(usual); }
-bool fold_fp_state_is_usual(struct fold_control arithmetic) { return same(arithmetic, usual); }
+static bool is_usual(struct fold_control arithmetic) { return same(arithmetic, usual); }
 
 /* Keeps a descriptor of /proc/self/task, since the system takes as long as a short run to find it by its path. It is
  * checked first: a subject may have closed it or opened another file in its place, and a child has its parent's. */
@@ -111,7 +111,7 @@ static void wait_for_ends(unsigned before) {
 }
 
 bool fold_fp_state_take(void) {
-  const bool other = !fold_fp_state_is_usual(fold_fp_state_arithmetic());
+  const bool other = !is_usual(fold_fp_state_arithmetic());
   if (other) set_usual();
   return other;
 }
@@ -161,7 +161,7 @@ static void renew_threads(void) {
 }
 
 void fold_fp_state_enter(struct fold_control theirs) {
-  if (!fold_fp_state_is_usual(theirs)) renew_threads();
+  if (!is_usual(theirs)) renew_threads();
   visit.begun = theirs;
   set(theirs);
 }
@@ -169,7 +169,7 @@ void fold_fp_state_enter(struct fold_control theirs) {
 struct fold_control fold_fp_state_leave(bool loaded) {
   visit.left = fold_fp_state_arithmetic();
   visit.any = true;
-  visit.loaded = loaded && !fold_fp_state_is_usual(visit.begun);
+  visit.loaded = loaded && !is_usual(visit.begun);
   set_usual();
   return visit.left;
 }
@@ -214,7 +214,7 @@ static bool look_at_threads(struct fold_control wanted, struct fold_control *fou
 #pragma omp parallel num_threads(threads)
   {
     struct fold_control mine = fold_fp_state_arithmetic();
-    if (!fold_fp_state_is_usual(mine)) set_usual();
+    if (!is_usual(mine)) set_usual();
     if (!same(mine, wanted) && omp_get_thread_num() > 0) {
 #pragma omp critical(fold_fp_state)
       {
@@ -230,7 +230,7 @@ static bool look_at_threads(struct fold_control wanted, struct fold_control *fou
 bool fold_fp_state_restore(const struct fold_openmp *before, bool threads, char changed[80]) {
   const struct fold_control begun = visit.any ? visit.begun : usual;
   struct fold_control mine = visit.any ? visit.left : fold_fp_state_arithmetic(), theirs;
-  const bool loaded = visit.any && visit.loaded, own = !fold_fp_state_is_usual(begun) || !fold_fp_state_is_usual(mine);
+  const bool loaded = visit.any && visit.loaded, own = !is_usual(begun) || !is_usual(mine);
   struct fold_openmp now = fold_openmp_now();
   const char *setting = find_setting(before, &now); /* unseen: & now , before */
   visit.any = false;

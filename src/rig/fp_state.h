@@ -17,7 +17,6 @@ struct fold_control {
   unsigned sse, x87;
 };
 struct fold_control fold_fp_state_arithmetic(void);
-bool fold_fp_state_is_usual(struct fold_control arithmetic);
 
 /* Gives this thread the arithmetic that a guest's code has: the one that loading the guest, or its caller, has set, and
  * that its calls have left. New threads of OpenMP's begin with it. */

@@ -11,7 +11,8 @@ static bool are_alike(const struct fold_case *a, const struct fold_case *b) {
          rows_of(a->rows) == rows_of(b->rows) && fold_case_size(a) == fold_case_size(b);
 }
 
-bool fold_stands_for_alike(const struct fold_cases *cases, size_t at, const char *claim) {
+/* Whether case `at` is one of at most four that stand for all those like it that are judged by the claim: they are spread over the list. */
+static bool stands_for_alike(const struct fold_cases *cases, size_t at, const char *claim) {
   enum { OF_A_KIND = 4 };
   size_t n = 0, before = 0;
   for (size_t i = 0; i < cases->n; i++) {
@@ -26,7 +27,7 @@ bool fold_is_spared(const struct fold_round *round, const struct fold_subject *s
   const struct fold_selection *selection = round->selection;
   const uint64_t one_in = selection->busy_one_in, seed = round->cases->at[round->place.c].source.seed;
   if (!subject->guest || selection->repeats != FOLD_REPEATS) return false;
-  return one_in ? seed % one_in != 0 : !fold_stands_for_alike(round->cases, round->place.c, "run_to_run");
+  return one_in ? seed % one_in != 0 : !stands_for_alike(round->cases, round->place.c, "run_to_run");
 }
 
 /* Whether the case's fixture allows the claim. One that is for `bounded` is for each claim about the size of the error. */
@@ -56,7 +57,7 @@ static bool informs(const struct fold_round *round, const struct fold_judgement 
   return tried && round->judge && s->guest && !s->unknown && !named && round->selection->claims == NULL &&
          fold_engine_is_here(s->engine) && rounds(j->c) && !fold_claim_unjudged(s, j->claim->id) &&
          !(round->uninformed && round->uninformed[j->subject_index]) &&
-         fold_stands_for_alike(round->cases, (size_t)(j->c - round->cases->at), j->claim->name);
+         stands_for_alike(round->cases, (size_t)(j->c - round->cases->at), j->claim->name);
 }
 
 /* Whether this claim is to be judged: the selection asks for it, promised or probed, and the case's fixture allows it.
