@@ -26,29 +26,29 @@ static unsigned edits(const char *a, const char *b) {
   return row[n % 3][m];
 }
 
-void fold_near_open(struct fold_near *near, const char *word) {
+void fold_did_you_mean_open(struct fold_did_you_mean *guess, const char *word) {
   const size_t third = strlen(word) / 3;
-  *near = (struct fold_near){.word = word, .distance = (unsigned)(third > 1 ? third : 1) + 1};
+  *guess = (struct fold_did_you_mean){.word = word, .distance = (unsigned)(third > 1 ? third : 1) + 1};
 }
 
-void fold_near_try(struct fold_near *near, const char *candidate) {
+void fold_did_you_mean_try(struct fold_did_you_mean *guess, const char *candidate) {
   const char *slash = strrchr(candidate, '/');
-  unsigned distance = edits(near->word, candidate);
-  if (slash && !strchr(near->word, '/')) distance = least(distance, edits(near->word, slash + 1));
-  if (distance >= near->distance) return;
-  near->distance = distance;
-  snprintf(near->best, sizeof near->best, "%s", candidate);
+  unsigned distance = edits(guess->word, candidate);
+  if (slash && !strchr(guess->word, '/')) distance = least(distance, edits(guess->word, slash + 1));
+  if (distance >= guess->distance) return;
+  guess->distance = distance;
+  snprintf(guess->best, sizeof guess->best, "%s", candidate);
 }
 
-const char *fold_near_text(const struct fold_near *near, char text[160]) {
+const char *fold_did_you_mean_text(const struct fold_did_you_mean *guess, char text[160]) {
   text[0] = '\0';
-  if (near->best[0]) snprintf(text, 160, ": did you mean '%s'?", near->best);
+  if (guess->best[0]) snprintf(text, 160, ": did you mean '%s'?", guess->best);
   return text;
 }
 
-const char *fold_near_of(const char *word, const char *const names[], char text[160]) {
-  struct fold_near near;
-  fold_near_open(&near, word);
-  for (size_t i = 0; names[i]; i++) fold_near_try(&near, names[i]);
-  return fold_near_text(&near, text);
+const char *fold_did_you_mean_of(const char *word, const char *const names[], char text[160]) {
+  struct fold_did_you_mean guess;
+  fold_did_you_mean_open(&guess, word);
+  for (size_t i = 0; names[i]; i++) fold_did_you_mean_try(&guess, names[i]);
+  return fold_did_you_mean_text(&guess, text);
 }

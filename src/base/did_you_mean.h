@@ -4,18 +4,18 @@
 
 #include <stddef.h>
 
-struct fold_near {
+struct fold_did_you_mean {
   const char *word;
   char best[120];
   unsigned distance; /* of the best; above a third of the word's length it does not count as similar */
 };
 
-void fold_near_open(struct fold_near *near, const char *word);
+void fold_did_you_mean_open(struct fold_did_you_mean *guess, const char *word);
 /* Tries a known word, also without what precedes its last '/'. */
-void fold_near_try(struct fold_near *near, const char *candidate);
+void fold_did_you_mean_try(struct fold_did_you_mean *guess, const char *candidate);
 /* ": did you mean 'rows/par_256'?"; "" where nothing is near. */
-const char *fold_near_text(const struct fold_near *near, char text[160]);
+const char *fold_did_you_mean_text(const struct fold_did_you_mean *guess, char text[160]);
 /* All of the above for a list of names, which ends in NULL. */
-const char *fold_near_of(const char *word, const char *const names[], char text[160]);
+const char *fold_did_you_mean_of(const char *word, const char *const names[], char text[160]);
 
 #endif

@@ -136,17 +136,17 @@ static fold_status bench_all(struct bench_command *b, const struct fold_registry
 
 /* Whether the peer that the user named is a subject; if not, all ratios would be empty. */
 static fold_status check_peer(const struct bench_command *b, const struct fold_registry *registry) {
-  struct fold_near near;
+  struct fold_did_you_mean guess;
   char meant[160];
-  fold_near_open(&near, b->options.peer);
+  fold_did_you_mean_open(&guess, b->options.peer);
   for (size_t i = 0; i < registry->n; i++) {
     const struct fold_subject *s = &registry->subjects[i];
     if (s->engine != b->engine) continue;
     if (strcmp(s->name, b->options.peer) == 0) return fold_ok();
-    fold_near_try(&near, s->name);
+    fold_did_you_mean_try(&guess, s->name);
   }
   return fold_error(FOLD_BAD_INPUT, "--peer %.60s: no subject on %s has that name: see foldproof list subjects%s",
-                    b->options.peer, fold_engine_name(b->engine), fold_near_text(&near, meant));
+                    b->options.peer, fold_engine_name(b->engine), fold_did_you_mean_text(&guess, meant));
 }
 
 /* Whether the globs match subjects, and --peer is one of them. */

@@ -72,10 +72,11 @@ static const struct subcommand *find_subcommand(const char *name) {
 
 static int refuse_command(const char *name) {
   char meant[160];
-  struct fold_near near;
-  fold_near_open(&near, name);
-  for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++) fold_near_try(&near, subcommands[i].name);
-  fprintf(stderr, "foldproof: no command '%s': see foldproof --help%s\n", name, fold_near_text(&near, meant));
+  struct fold_did_you_mean guess;
+  fold_did_you_mean_open(&guess, name);
+  for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++)
+    fold_did_you_mean_try(&guess, subcommands[i].name);
+  fprintf(stderr, "foldproof: no command '%s': see foldproof --help%s\n", name, fold_did_you_mean_text(&guess, meant));
   return 2;
 }
 

@@ -115,7 +115,9 @@ static fold_status list_problems(const struct fold_selection *selection, const s
     const struct fold_problem *problem = fold_problem((enum fold_problem_id)p);
     printf("%-16s %-14s %s\n", problem->name, problem->signature, problem->about);
   }
-  printf("signature: the axes of each input, then of the results: m rows, n columns, b batches; along k terms are combined\n");
+  printf(
+      "signature: the axes of each input, then of the results: m rows, n columns, b batches; along k terms are "
+      "combined\n");
   return fold_ok();
 }
 
@@ -137,10 +139,11 @@ struct list {
 };
 
 enum { LONG = 'l' };
-static const struct argp_option options[] = {
-    {"long", LONG, NULL, 0,
-     "also print each subject's dtypes, operations, unusual accumulator and result, rounding of factors, order, reference and claims", 2},
-    {0}};
+static const struct argp_option options[] = {{"long", LONG, NULL, 0,
+                                              "also print each subject's dtypes, operations, unusual accumulator and "
+                                              "result, rounding of factors, order, reference and claims",
+                                              2},
+                                             {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct list *l = state->input;
@@ -216,11 +219,12 @@ static fold_status print_list(struct list *l, const char *program, const struct 
     return l->detailed ? print_subjects(&l->options.selection, registry, true)
                        : lists[i].print(&l->options.selection, registry);
   }
-  struct fold_near near;
+  struct fold_did_you_mean guess;
   char meant[160];
-  fold_near_open(&near, l->what);
-  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) fold_near_try(&near, lists[i].name);
-  return fold_error(FOLD_BAD_INPUT, "no list '%.60s': see %s --help%s", l->what, program, fold_near_text(&near, meant));
+  fold_did_you_mean_open(&guess, l->what);
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) fold_did_you_mean_try(&guess, lists[i].name);
+  return fold_error(FOLD_BAD_INPUT, "no list '%.60s': see %s --help%s", l->what, program,
+                    fold_did_you_mean_text(&guess, meant));
 }
 
 int fold_command_list(int argc, char **argv, const struct fold_registry *registry) {

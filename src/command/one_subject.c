@@ -50,15 +50,15 @@ const struct argp fold_one_argp = {.options = options, .parser = parse};
 
 static fold_status choose(const struct fold_one *one, const struct fold_registry *all, size_t own,
                           const struct fold_subject **subject) {
-  struct fold_near near;
+  struct fold_did_you_mean guess;
   char meant[160];
   const size_t guests = all->n - own;
   *subject = NULL;
-  if (one->name) fold_near_open(&near, one->name);
+  if (one->name) fold_did_you_mean_open(&guess, one->name);
   for (size_t i = 0; i < all->n; i++) {
     const struct fold_subject *s = &all->subjects[i];
     if (one->engine >= 0 && (int)s->engine != one->engine) continue;
-    if (one->name) fold_near_try(&near, s->name);
+    if (one->name) fold_did_you_mean_try(&guess, s->name);
     const bool wanted = one->name ? strcmp(s->name, one->name) == 0 : i < guests;
     if (wanted && *subject && !one->name) return fold_error(FOLD_BAD_INPUT, "there are %zu guests: name one", guests);
     if (wanted && !*subject) *subject = s;
@@ -67,7 +67,7 @@ static fold_status choose(const struct fold_one *one, const struct fold_registry
   return fold_error(FOLD_BAD_INPUT, "no subject is called '%.60s'%s%s: see foldproof list subjects%s",
                     one->name ? one->name : "", one->engine >= 0 ? " on " : "",
                     one->engine >= 0 ? fold_engine_name((enum fold_engine)one->engine) : "",
-                    one->name ? fold_near_text(&near, meant) : "");
+                    one->name ? fold_did_you_mean_text(&guess, meant) : "");
 }
 
 /* Memory that the subject's process shares with ours. The subject's code can end that process with any exit code, so

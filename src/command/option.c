@@ -47,17 +47,17 @@ void fold_option_refuse(struct argp_state *state, const char *option, const char
     const size_t used = strlen(list);
     snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
   }
-  argp_failure(state, 2, 0, "%s %s: not one of %s%s", option, text, list, fold_near_of(text, names, meant));
+  argp_failure(state, 2, 0, "%s %s: not one of %s%s", option, text, list, fold_did_you_mean_of(text, names, meant));
 }
 
 const char *fold_option_generator(const char *word, char text[240]) {
   size_t n;
   char meant[160];
-  struct fold_near near;
+  struct fold_did_you_mean guess;
   const struct fold_generator *all = fold_generators(&n);
-  fold_near_open(&near, word);
-  for (size_t i = 0; i < n; i++) fold_near_try(&near, all[i].name);
-  snprintf(text, 240, "see foldproof list generators%s", fold_near_text(&near, meant));
+  fold_did_you_mean_open(&guess, word);
+  for (size_t i = 0; i < n; i++) fold_did_you_mean_try(&guess, all[i].name);
+  snprintf(text, 240, "see foldproof list generators%s", fold_did_you_mean_text(&guess, meant));
   return text;
 }
 

@@ -350,12 +350,12 @@ static bool matches_claim(const char *glob, const struct fold_selection *selecti
 
 static const char *near_subject(const char *word, const struct fold_selection *selection,
                                 const struct fold_registry *registry, char text[160]) {
-  struct fold_near near;
+  struct fold_did_you_mean guess;
   const struct fold_selection all = {.engine = selection->engine};
-  fold_near_open(&near, word);
+  fold_did_you_mean_open(&guess, word);
   for (size_t i = 0; i < registry->n; i++)
-    if (fold_selects_subject(&all, &registry->subjects[i])) fold_near_try(&near, registry->subjects[i].name);
-  return fold_near_text(&near, text);
+    if (fold_selects_subject(&all, &registry->subjects[i])) fold_did_you_mean_try(&guess, registry->subjects[i].name);
+  return fold_did_you_mean_text(&guess, text);
 }
 
 fold_status fold_selection_check(const struct fold_selection *selection, const struct fold_registry *registry) {

@@ -242,7 +242,8 @@ static fold_status check_answer(const json_t *answer) {
   const char *other = fold_guest_other_field(answer, fields);
   char meant[160];
   if (other == NULL) return fold_ok();
-  return fold_error(FOLD_ENVIRONMENT, "an answer has no field '%.60s'%s", other, fold_near_of(other, fields, meant));
+  return fold_error(FOLD_ENVIRONMENT, "an answer has no field '%.60s'%s", other,
+                    fold_did_you_mean_of(other, fields, meant));
 }
 
 static json_int_t extent(const struct fold_call *call, enum fold_axis axis) {

@@ -101,15 +101,15 @@ static const char *dtype_meant(const char *word) {
 }
 
 static const char *near_name(const char *word, const char *(*name)(int), char meant[160]) {
-  struct fold_near near;
+  struct fold_did_you_mean guess;
   const char *dtype = name == dtype_name ? dtype_meant(word) : NULL;
   if (dtype) {
     snprintf(meant, 160, ": did you mean '%s'?", dtype);
     return meant;
   }
-  fold_near_open(&near, word);
-  for (int i = 0; name(i); i++) fold_near_try(&near, name(i));
-  return fold_near_text(&near, meant);
+  fold_did_you_mean_open(&guess, word);
+  for (int i = 0; name(i); i++) fold_did_you_mean_try(&guess, name(i));
+  return fold_did_you_mean_text(&guess, meant);
 }
 
 /* A mask of the words in a list. */
@@ -170,7 +170,7 @@ static fold_status method(const struct reading *r, enum fold_method *found) {
   char meant[160];
   FOLD_TRY(text_at(r, "method", &text));
   const int method = text ? fold_method_parse(text) : FOLD_PLAIN;
-  if (method < 0) return wrong(r, "method", text, method_name, fold_near_of(text, fold_method_names, meant));
+  if (method < 0) return wrong(r, "method", text, method_name, fold_did_you_mean_of(text, fold_method_names, meant));
   *found = (enum fold_method)method;
   return fold_ok();
 }
@@ -336,7 +336,7 @@ static fold_status check_fields(const struct reading *r) {
   char meant[160];
   if (other == NULL) return fold_ok();
   return fold_error(FOLD_BAD_INPUT, "%s: %s: a table has no field '%.60s'%s", r->guest->what, r->name, other,
-                    fold_near_of(other, fields, meant));
+                    fold_did_you_mean_of(other, fields, meant));
 }
 
 static fold_status read_entry(const struct fold_guest *guest, const json_t *entry, size_t index,

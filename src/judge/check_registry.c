@@ -96,11 +96,11 @@ static fold_status check_dtypes(const struct fold_subject *s) {
 
 static const char *order_near(const char *name, char text[160]) {
   size_t n;
-  struct fold_near near;
+  struct fold_did_you_mean guess;
   const struct fold_order *orders = fold_orders(&n);
-  fold_near_open(&near, name);
-  for (size_t i = 0; i < n; i++) fold_near_try(&near, orders[i].name);
-  return fold_near_text(&near, text);
+  fold_did_you_mean_open(&guess, name);
+  for (size_t i = 0; i < n; i++) fold_did_you_mean_try(&guess, orders[i].name);
+  return fold_did_you_mean_text(&guess, text);
 }
 
 fold_status fold_order_named(const char *name, const struct fold_order **order) {

@@ -115,11 +115,11 @@ static uint64_t matching(const char *globs) {
 }
 
 const char *fold_claims_near(const char *word, char text[160]) {
-  struct fold_near near;
-  fold_near_open(&near, word);
-  for (size_t i = 0; i < FOLD_CLAIMS; i++) fold_near_try(&near, claims[i].name);
-  for (size_t k = 0; k < PRESETS; k++) fold_near_try(&near, presets[k].name);
-  return fold_near_text(&near, text);
+  struct fold_did_you_mean guess;
+  fold_did_you_mean_open(&guess, word);
+  for (size_t i = 0; i < FOLD_CLAIMS; i++) fold_did_you_mean_try(&guess, claims[i].name);
+  for (size_t k = 0; k < PRESETS; k++) fold_did_you_mean_try(&guess, presets[k].name);
+  return fold_did_you_mean_text(&guess, text);
 }
 
 fold_status fold_claims_parse(const char *list, uint64_t *named, uint64_t *preset) {

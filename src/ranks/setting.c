@@ -61,16 +61,16 @@ const struct fold_world_setting *fold_world_settings(size_t *n) {
 
 fold_status fold_world_no_setting(enum fold_engine engine, const char *globs) {
   char names[300] = "", meant[160];
-  struct fold_near near;
-  fold_near_open(&near, globs);
+  struct fold_did_you_mean guess;
+  fold_did_you_mean_open(&guess, globs);
   for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
     const size_t used = strlen(names);
     if (settings[i].engine != engine) continue;
     snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", settings[i].name);
-    fold_near_try(&near, settings[i].name);
+    fold_did_you_mean_try(&guess, settings[i].name);
   }
   return fold_error(FOLD_BAD_INPUT, "no setting of %s matches '%.60s': not one of %s%s", fold_engine_rows[engine].title,
-                    globs, names, fold_near_text(&near, meant));
+                    globs, names, fold_did_you_mean_text(&guess, meant));
 }
 
 /* Puts the first n variables back. */

@@ -58,25 +58,25 @@ fold_status fold_nothing_judged(const struct fold_selection *selection, const st
 /* What was meant by a glob that matches nothing: the cases whose name it begins, a similar name of a case, a fixture or a
  * file, or one in another set. */
 static void suggest_fixture(const struct fold_cases *all, const char *word, char meant[160]) {
-  struct fold_near near, first;
+  struct fold_did_you_mean guess, first;
   char head[200], begun[210];
   snprintf(head, sizeof head, "%.*s", (int)strcspn(word, "/"), word); /* the glob's first part, a fixture's name */
   snprintf(begun, sizeof begun, "%s/*", word);
-  fold_near_open(&near, word);
-  fold_near_open(&first, head);
+  fold_did_you_mean_open(&guess, word);
+  fold_did_you_mean_open(&first, head);
   bool other_set = false, begins = false;
   for (size_t i = 0; i < all->n; i++) {
     char fixture[64];
     other_set |= fold_case_matches(&all->at[i], word);
     begins |= fold_case_matches(&all->at[i], begun);
     snprintf(fixture, sizeof fixture, "%.*s", (int)strcspn(all->at[i].name, "/"), all->at[i].name);
-    fold_near_try(&near, fixture);
-    fold_near_try(&first, fixture);
-    fold_near_try(&near, all->at[i].file);
-    if (strchr(word, '/')) fold_near_try(&near, all->at[i].name);
+    fold_did_you_mean_try(&guess, fixture);
+    fold_did_you_mean_try(&first, fixture);
+    fold_did_you_mean_try(&guess, all->at[i].file);
+    if (strchr(word, '/')) fold_did_you_mean_try(&guess, all->at[i].name);
   }
-  fold_near_text(&near, meant);
-  if (meant[0] == '\0' && strcmp(first.best, head) != 0) fold_near_text(&first, meant);
+  fold_did_you_mean_text(&guess, meant);
+  if (meant[0] == '\0' && strcmp(first.best, head) != 0) fold_did_you_mean_text(&first, meant);
   if (begins) snprintf(meant, 160, ": did you mean '%.120s'?", begun);
   if (other_set) snprintf(meant, 160, ": --set all has it");
 }
