@@ -1,7 +1,7 @@
 """Which changes of one line of C are tried: small mistakes that a programmer makes and a compiler accepts.
 
 A line is cut into tokens, with comments, texts and preprocessor lines left alone. Binary operators are those with a space on both
-sides, as clang-format leaves them; what does not compile is dropped by whoever builds it.
+sides, as clang-format leaves them; mutate.py drops what does not compile.
 """
 import re
 

@@ -23,7 +23,7 @@ struct hunting {
   struct fold_hunted hunted;
   struct fold_ledger ledger;
   struct fold_known known;
-  const struct fold_find *find; /* the one that is told */
+  const struct fold_find *find; /* the one that is reported */
   size_t found, holds;
   double begun, seconds;
 };

@@ -24,7 +24,7 @@
 #define CEILING 1.8 /* two threads are judged only where two plain loops gain as much */
 #define TILE ((size_t)1 << 20)
 
-/* What nobody reads would be optimised away. */
+/* What is not read would be optimised away. */
 static volatile double sink;
 
 static uint64_t next_word(uint64_t *state) { /* xorshift64* (Vigna 2016) */

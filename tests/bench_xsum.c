@@ -23,7 +23,7 @@
 
 enum { ROUNDS = 15, LEAST_TERMS = 2000000 /* of a timed stretch */, MOST_WAYS = 9 };
 
-static volatile double sink; /* what nobody reads would be optimised away */
+static volatile double sink; /* what is not read would be optimised away */
 
 typedef double reals __attribute__((vector_size(32), aligned(8)));
 

@@ -52,7 +52,7 @@ static struct {
     int kind;
   } memory[MOST];
   struct task queue[QUEUE];
-  size_t waiting, taken, given_back, from_pinned; /* copies that nobody waited for */
+  size_t waiting, taken, given_back, from_pinned; /* copies that were not waited for */
   int sticky;
 } device;
 static int contexts[DEVICES]; /* their addresses are the contexts */
@@ -154,7 +154,7 @@ __attribute__((destructor)) static void leave_word(void) {
   fclose(file);
 }
 
-/* A fault of a kernel that nobody has waited for. */
+/* A fault of a kernel that was not waited for. */
 void fake_cuda_break(void) { add((struct task){.kind = FILL, .fill = {(void *)8, 0, 8}}); }
 
 int cuGetErrorString(int error, const char **text) {

@@ -7,7 +7,7 @@
 
 static const struct mutant_class classes[] = {
     {"terms", "terms lost, taken twice or met in another order",
-     "whoever cuts a row into chunks, lanes and tails, and counts in 20, 24 or 32 bits", fold_mutants_terms},
+     "code that cuts a row into chunks, lanes and tails, and counts in 20, 24 or 32 bits", fold_mutants_terms},
     {"numbers", "the wrong arithmetic",
      "fast-math, accumulators narrower or wider than said, comparisons that forget NaN and the zeros",
      fold_mutants_numbers},

@@ -37,7 +37,7 @@ static void set_sse(unsigned bits, bool clear) {
 static LEAVES(rounding_left, round_up()) static LEAVES(flushing_left, set_sse(0x8000, false)) static LEAVES(
     zeroing_left,
     set_sse(0x40, false)) static LEAVES(trapping_left,
-                                        set_sse(0x80, true)) /* an invalid operation ends whoever comes next */
+                                        set_sse(0x80, true)) /* an invalid operation ends the next subject */
     static LEAVES(threads_left, omp_set_num_threads(omp_get_max_threads() + 1)) static LEAVES(
         dynamic_left,
         omp_set_dynamic(

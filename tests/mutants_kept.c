@@ -170,7 +170,7 @@ static fold_status mutant_stack_unset(const struct fold_subject *subject, const 
   return mutant_rows_f32(call, first_lane_unset);
 }
 
-/* A partial that nobody set, in memory that others had before. */
+/* A partial that was not set, in memory that others had before. */
 fold_status mutant_freed_memory(const struct fold_subject *subject, const struct fold_call *call) {
   enum { N = 1 << 20, AT = N / 2 };
   (void)subject;

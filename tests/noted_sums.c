@@ -6,7 +6,7 @@
 #include "noted_sums.h"
 #include "reveal/reveal.h"
 
-/* The parents of nodes, as far as they are known; NULL: nobody asks. */
+/* The parents of nodes, as far as they are known; NULL: they are not noted. */
 static struct { uint32_t *parent, nodes; } noted;
 
 struct value add_noted(struct value a, struct value b) {

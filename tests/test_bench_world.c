@@ -127,7 +127,7 @@ Test(bench_world, long_sums_are_judged_at_the_timed_size) {
   }
 }
 
-/* Which NaN a sum is nobody promises: bench and study say of it what verify says. */
+/* No promise says which NaN a sum is: bench and study say of it what verify says. */
 Test(bench_world, another_nan_is_the_same_result) {
   SHELL(s);
   need_mpi();

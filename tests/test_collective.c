@@ -128,7 +128,7 @@ Test(collective, a_message_that_does_not_come_is_late_and_who_hung_up_is_gone) {
   cr_expect_eq(fold_wire_read_by(pair[1], INFINITY, bytes, 8), FOLD_WIRE_GONE);
 }
 
-/* As a rank asks between two moves: nobody has said anything; somebody has; nobody is there any more. */
+/* As a rank asks between two moves: no rank has said anything; one has; all have ended. */
 Test(collective, a_word_is_there_or_not_or_never_will_be) {
   int pair[2];
   cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);

@@ -17,7 +17,7 @@
 
 #include "files_open.h"
 
-enum { TRIALS = 100, PATIENCE_MS = 20000, MOST = 16 };
+enum { TRIALS = 100, TIMEOUT_MS = 20000, MOST = 16 };
 
 /* How many of this process's children are in a state of these, or in any with NULL. */
 static int children_in(const char *states) {
@@ -38,7 +38,7 @@ static int children_in(const char *states) {
 }
 
 static bool soon(int n, const char *states) {
-  for (int ms = 0; ms < PATIENCE_MS; ms++, usleep(1000))
+  for (int ms = 0; ms < TIMEOUT_MS; ms++, usleep(1000))
     if (children_in(states) == n) return true;
   return false;
 }
@@ -110,7 +110,7 @@ Test(contention, every_other_one_works_on_memory) {
     if (turn == 1) stay_on_one_processor();
     const int n = wanted();
     cr_assert_eq(fold_contention_begin().code, FOLD_OK);
-    for (int ms = 0; ms < PATIENCE_MS && children_on_memory() != (n + 1) / 2; ms++) usleep(1000);
+    for (int ms = 0; ms < TIMEOUT_MS && children_on_memory() != (n + 1) / 2; ms++) usleep(1000);
     cr_expect_eq(children_on_memory(), (n + 1) / 2, "%d of %d", children_on_memory(), n);
     fold_contention_end();
   }
@@ -202,7 +202,7 @@ Test(contention, what_keeps_them_from_starting_is_told) {
   }
 }
 
-/* Whoever keeps the write end of a pipe open keeps its reader waiting: that is how a caller of a killed command hangs. */
+/* A process that keeps the write end of a pipe open keeps its reader waiting: that is how a caller of a killed command hangs. */
 Test(contention, who_is_killed_after_a_pause_leaves_nobody) {
   for (int trial = 0; trial < TRIALS; trial++) {
     int ends[2];
@@ -217,7 +217,7 @@ Test(contention, who_is_killed_after_a_pause_leaves_nobody) {
     close(ends[1]);
     waitpid(child, NULL, 0);
     struct pollfd end = {.fd = ends[0], .events = POLLIN};
-    cr_assert_eq(poll(&end, 1, PATIENCE_MS), 1, "trial %d: somebody still holds the pipe", trial);
+    cr_assert_eq(poll(&end, 1, TIMEOUT_MS), 1, "trial %d: somebody still holds the pipe", trial);
     close(ends[0]);
   }
 }

@@ -107,7 +107,7 @@ Test(device, scratch_is_what_was_asked_for) {
   cr_expect_eq(count_memory(), 0);
 }
 
-/* What the process had before the first run is nobody's. */
+/* What the process had before the first run is no subject's. */
 Test(device, a_subject_is_blamed_for_what_it_leaves_alone) {
   struct fold_rig rig;
   cr_assert_eq(open_rig(&rig, ROWS, COLS).code, FOLD_OK);
@@ -231,7 +231,7 @@ Test(device, the_hash_is_of_the_devices_input) {
   }
 }
 
-/* As a thread of the subject's may do; what the harness has changed since is nobody's. */
+/* As a thread of the subject's may do; what the harness has changed since is no subject's. */
 Test(device, what_is_changed_after_the_last_run_is_told_at_the_end) {
   struct fold_rig rig;
   struct fold_traces traces;

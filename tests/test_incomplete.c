@@ -119,7 +119,7 @@ Test(incomplete, an_interrupted_run_replaces_nothing) {
   }
 }
 
-/* Nobody can speak for what was killed: the temporary file alone tells, and is read for what it is. */
+/* What was killed reports nothing: the temporary file alone tells, and is read for what it is. */
 Test(incomplete, what_a_killed_run_leaves_is_read_as_incomplete) {
   SHELL(s);
   whole_records(s, "w");

@@ -408,7 +408,7 @@ static fold_status look_aside(const struct fold_subject *subject, const struct f
   return sum_integers(subject, call);
 }
 
-/* Whoever promises nothing else is run beside pages without access all the same. */
+/* A subject that promises nothing else is run beside pages without access all the same. */
 Test(judge_runs, a_read_beside_the_input_is_seen_by_its_own_claim_alone) {
   static char name[] = "c";
   uint64_t bits[] = {fold_f32_bits(1), fold_f32_bits(2), fold_f32_bits(3)};

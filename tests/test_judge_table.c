@@ -139,7 +139,7 @@ Test(judge_table, what_refutes_a_peer_counts_unless_it_is_known) {
   for (int i = 0; i < 2; i++) add(&table, FOLD_RUN_TO_RUN, true, FOLD_REFUTED, NAN);
   add(&table, FOLD_RUN_TO_RUN, true, FOLD_BROKEN, NAN);
   fold_table_total(&table, false, total, &known);
-  cr_expect(known == 0 && total[FOLD_REFUTED] == 2 && total[FOLD_BROKEN] == 1, "whoever made it");
+  cr_expect(known == 0 && total[FOLD_REFUTED] == 2 && total[FOLD_BROKEN] == 1, "whichever subject made it");
   struct fold_case c = {.problem = fold_rows_problem(FOLD_SUM), .name = "a case"};
   struct fold_judgement j = {.subject = subjects,
                              .c = &c,

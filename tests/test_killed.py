@@ -1,4 +1,4 @@
-"""A run that is killed, by the signal that nobody can catch, leaves all that was finished by then.
+"""A run that is killed, by the signal that no process can catch, leaves all that was finished by then.
 
 test_killed.py FOLDPROOF LIBRARY_FOLDER CC [KILLS]. A guest notes each of its calls in a file. In the recorder's own process a call begins
 when the record of the one before is written: so no record may lack but the last call's, whatever the moment. KILLS: how many moments (8).

@@ -36,8 +36,7 @@ Test(known, what_was_seen_before_is_told_once_a_subject_and_alone_is_no_success)
   shell_run(s, "$F verify -v --subjects mpi/sum,mpi/allreduce --fixtures '" NAN_CASE "," ZEROS_CASE "'");
   expect_verdict(s, 0, "  4 cases, mpi/sum of " SEEN ": ");
   expect_verdict(s, 0, "  4 cases, mpi/allreduce of " SEEN ": ");
-  expect_verdict(s, 0,
-                 "  correctly_rounded            0       0       0       -              -\n    2 known\n");
+  expect_verdict(s, 0, "  correctly_rounded            0       0       0       -              -\n    2 known\n");
   cr_expect(strstr(s->out, "REFUTED") == NULL && strstr(s->out, " held, 0 refuted, 0 skipped\n"), "%s", s->out);
   shell_run(s, "$F verify --subjects mpi/sum --claims correctly_rounded --fixtures " NAN_CASE);
   expect_verdict(s, 77, "\n0 held, 0 refuted, 0 skipped\n");
@@ -119,7 +118,7 @@ Test(known, records_and_reports_tell_known_from_new) {
   EXPECT_CODE(s, 0);
   shell_run(s, "grep '\"known\"' known.jsonl | grep -vc '\"verdict\":\"refuted\"'");
   cr_expect_str_eq(s->out, "0\n", "what is not refuted is not known");
-  /* What a probe finds nobody promised: it is not new. */
+  /* What a probe finds was not promised: it is not new. */
   shell_run(
       s, "SHIM=last $F verify --probe --subjects mpi/sum --claims replays,permutation_invariant --fixtures '" PLAIN_MAX
          "' --jsonl probe.jsonl; grep '\"promised\":false' probe.jsonl | grep -c '\"known\"'");

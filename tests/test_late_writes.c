@@ -123,7 +123,7 @@ static const char *look_for(const struct fold_subject *who, const unsigned char 
   return look_after(who, got, 0);
 }
 
-/* Who was seen to write once is looked at after each of its runs, and nobody else is. */
+/* Who was seen to write once is looked at after each of its runs, and no other subject is. */
 Test(late_writes, who_wrote_is_known_from_who_did_not, .init = open_regions) {
   const struct fold_subject clean = guest, writer = guest;
   cr_expect_null(look_for(&clean, same));

@@ -216,7 +216,7 @@ static fold_status judge_case(void *context) {
   return fold_error(FOLD_BAD_INPUT, "verdict %d: %s", (int)f->verdict, f->reason);
 }
 
-/* Whoever leaves a row as it was is run again. */
+/* A subject that leaves a row as it was is run again. */
 Test(memory, of_a_result_that_was_not_written) {
   for (size_t rows = 1; rows <= 3; rows++) {
     struct case_of of = {.claim = FOLD_WRITES_OUTPUT, .rows = rows, .cols = 300, .want = FOLD_REFUTED};
@@ -225,7 +225,7 @@ Test(memory, of_a_result_that_was_not_written) {
   }
 }
 
-/* Whoever can't open them has nothing to close. */
+/* A file that can't be opened is not closed. */
 static fold_status open_truths(void *context) {
   static const float in[3] = {1, 2, 3};
   const struct fold_case *c = context;

@@ -7,7 +7,7 @@ import tempfile
 
 source = sys.argv[1]
 told_by_gcc = [] if "clang" in os.environ.get("CC", "") else ["-O2 -funsafe-math-optimizations"]
-# What is not refused ends soon after, for another reason: nobody waits for the rest.
+# What is not refused ends soon after, for another reason: the test does not wait for the rest.
 PASSED = "nccl needs CUDA"
 for flags in ["-ffast-math", "-Ofast", "-ffinite-math-only", *told_by_gcc, "-Og"]:
     with tempfile.TemporaryDirectory(prefix="foldproof-flags-") as build:

@@ -193,7 +193,7 @@ Test(report, junit_names_all_fixtures_of_what_could_not_run) {
   }
 }
 
-/* Nobody here can mend it: it is no failure, and it is not hidden. */
+/* It cannot be mended here: it is no failure, and it is not hidden. */
 Test(report, junit_skips_what_is_known_of_another_library_and_shows_its_evidence) {
   SHELL(s);
   shell_put(

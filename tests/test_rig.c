@@ -132,7 +132,7 @@ Test(rig, a_write_outside_of_the_output_is_seen_and_placed) {
   fold_rig_close(&rig);
 }
 
-Test(rig, a_write_around_the_input_is_seen_once_and_blames_nobody_else) {
+Test(rig, a_write_around_the_input_is_seen_once_and_blames_no_other_subject) {
   static const struct {
     unsigned what;
     ptrdiff_t at;
@@ -332,7 +332,7 @@ Test(rig, what_can_not_be_held_is_refused) {
   fold_rig_close(&rig);
 }
 
-/* Closed twice is closed: nobody else's memory goes with it. */
+/* Closed twice is closed: no other memory goes with it. */
 Test(rig, a_region_that_was_closed_has_no_memory) {
   struct fold_region region;
   cr_assert_eq(fold_region_open(5000, &region).code, FOLD_OK);
@@ -439,7 +439,7 @@ Test(rig, folder_is_put_back_after_each_run_of_a_subject_that_leaves_another) {
   fold_rig_close(&rig);
 }
 
-/* What a subject did to them in a run after which nobody looked is not its successor's, whose first run is looked at again. */
+/* What a subject did to them in a run that was not looked at is not its successor's, whose first run is looked at again. */
 Test(rig, other_threads_are_put_right_for_the_next_subject) {
   if (!openmp_keeps()) cr_skip("this OpenMP's threads keep nothing");
   const struct fold_subject turns = subject_of(TURNS_A_THREAD), right = subject_of(RIGHT);
@@ -455,7 +455,7 @@ Test(rig, other_threads_are_put_right_for_the_next_subject) {
     cr_expect_str_eq(traces.left, "the rounding mode in one of OpenMP's threads", "after %u runs: %s", before,
                      traces.left);
     for (unsigned k = 2; k <= 3; k++) cr_assert_eq(fold_rig_run(&rig, &turns, &request, got, &traces).code, FOLD_OK);
-    cr_expect_str_empty(traces.left, "nobody looks after the third: %s", traces.left);
+    cr_expect_str_empty(traces.left, "the third run is not looked at: %s", traces.left);
     cr_assert_eq(fold_rig_run(&rig, &right, &request, got, &traces).code, FOLD_OK);
     cr_expect_str_empty(traces.left, "the next one is blamed: %s", traces.left);
   }

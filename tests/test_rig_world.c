@@ -100,7 +100,7 @@ Test(rig_world, a_part_that_a_rank_cannot_take_ends_the_run_and_is_sent_again) {
 }
 
 Test(rig_world, a_part_that_a_rank_changed_shows_in_the_hash) {
-  for (unsigned culprit = 0; culprit < RANKS; culprit++) {
+  for (unsigned changed = 0; changed < RANKS; changed++) {
     struct fold_rig rig;
     struct fold_traces traces;
     uint64_t before, after;
@@ -108,10 +108,10 @@ Test(rig_world, a_part_that_a_rank_changed_shows_in_the_hash) {
     cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
     cr_assert_eq(fold_rig_hash(&rig, &before).code, FOLD_OK);
     cr_assert_eq(fold_rig_hash(&rig, &after).code, FOLD_OK);
-    cr_expect_eq(before, after, "nobody changed anything");
-    world.part[culprit][world.n[culprit] / sizeof(float) - 1] = 99;
+    cr_expect_eq(before, after, "nothing was changed");
+    world.part[changed][world.n[changed] / sizeof(float) - 1] = 99;
     cr_assert_eq(fold_rig_hash(&rig, &after).code, FOLD_OK);
-    cr_expect_neq(before, after, "rank %u", culprit);
+    cr_expect_neq(before, after, "rank %u", changed);
     fold_rig_close(&rig);
   }
 }
@@ -215,29 +215,29 @@ Test(rig_world, long_results_are_fetched) {
 /* Two ranks are company enough to disagree; the first that differs is named, with its first row. */
 Test(rig_world, the_rank_that_has_other_bits_is_named) {
   for (unsigned ranks = 1; ranks <= RANKS; ranks++)
-    for (unsigned culprit = 0; culprit < RANKS; culprit++) {
+    for (unsigned changed = 0; changed < RANKS; changed++) {
       struct fold_rig rig;
       struct fold_traces traces;
       open_rig(&rig, ranks);
-      bool differs = culprit > 0 && culprit < ranks;
-      if (culprit > 0) world.result[culprit][1] = world.result[culprit][2] = 11.5f;
+      bool differs = changed > 0 && changed < ranks;
+      if (changed > 0) world.result[changed][1] = world.result[changed][2] = 11.5f;
       cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
       struct fold_log log = {0};
       cr_assert_eq(fold_log_add(&log, &(struct fold_logged){.traces = traces}).code, FOLD_OK);
       const struct fold_logged *split = fold_log_find(&log, NULL, FOLD_DID_DIFFER);
       cr_expect_eq(fold_log_find(&log, NULL, FOLD_DID_RUN_TOGETHER) != NULL, ranks > 1, "%u ranks", ranks);
-      cr_expect_eq(traces.ranks_differ, differs, "rank %u of %u", culprit, ranks);
-      cr_expect_eq(split != NULL, differs, "rank %u of %u", culprit, ranks);
+      cr_expect_eq(traces.ranks_differ, differs, "rank %u of %u", changed, ranks);
+      cr_expect_eq(split != NULL, differs, "rank %u of %u", changed, ranks);
       if (differs)
-        cr_expect(traces.rank == culprit && traces.differ_at == 1 && traces.bits == fold_f32_bits(11) &&
-                      traces.other_bits == fold_f32_bits(11.5f) && split && split->traces.rank == culprit,
-                  "rank %u of %u: rank %u, row %zu", culprit, ranks, traces.rank, traces.differ_at);
+        cr_expect(traces.rank == changed && traces.differ_at == 1 && traces.bits == fold_f32_bits(11) &&
+                      traces.other_bits == fold_f32_bits(11.5f) && split && split->traces.rank == changed,
+                  "rank %u of %u: rank %u, row %zu", changed, ranks, traces.rank, traces.differ_at);
       fold_log_close(&log);
       fold_rig_close(&rig);
     }
 }
 
-/* Nobody promises which NaN; a rank that has another one has the same result. */
+/* No promise says which NaN; a rank that has another one has the same result. */
 Test(rig_world, another_nan_is_the_same_result) {
   struct fold_rig rig;
   struct fold_traces traces;
@@ -300,11 +300,11 @@ Test(rig_world, the_rank_that_did_more_than_compute_is_named) {
   struct fold_rig rig;
   open_rig(&rig, RANKS);
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-    for (unsigned culprit = 0; culprit < RANKS; culprit++) {
+    for (unsigned changed = 0; changed < RANKS; changed++) {
       struct fold_traces traces;
-      for (unsigned r = 0; r < RANKS; r++) world.traces[r] = r == culprit ? kinds[k] : (struct fold_traces){0};
+      for (unsigned r = 0; r < RANKS; r++) world.traces[r] = r == changed ? kinds[k] : (struct fold_traces){0};
       cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
-      cr_expect(traces.rank == culprit && did_the_same(&traces, &kinds[k]), "kind %zu of rank %u: rank %u", k, culprit,
+      cr_expect(traces.rank == changed && did_the_same(&traces, &kinds[k]), "kind %zu of rank %u: rank %u", k, changed,
                 traces.rank);
     }
   fold_rig_close(&rig);

@@ -161,7 +161,7 @@ Test(super_split, long_arrays) {
   free(data);
 }
 
-static __attribute__((noinline)) void soil_stack(void) {
+static __attribute__((noinline)) void poison_stack(void) {
   volatile unsigned char memory[sizeof(struct fold_bins) + 4096];
   for (size_t i = 0; i < sizeof memory; i++) memory[i] = 0x5a;
 }
@@ -172,7 +172,7 @@ Test(super_split, bins_are_empty_at_first_whatever_the_stack_holds) {
   uint64_t state = 8;
   fill(FINITE, FOLD_F64, (unsigned char *)in, N, &state);
   struct fold_super sum = zero(), abs = zero();
-  soil_stack();
+  poison_stack();
   fold_super_add_by(NULL, FOLD_F64, in, N, &sum, &abs);
   check_bins(FOLD_F64, in, N, &sum, &abs, "on a soiled stack");
 }

@@ -36,7 +36,7 @@ static void expect_row(const struct shell *s, const char *subject, const char *c
             claim, (int)(end - at), at);
 }
 
-Test(supervise, whoever_ends_his_process_is_named_and_the_others_are_judged) {
+Test(supervise, a_subject_that_ends_its_process_is_named_and_the_others_are_judged) {
   static const struct {
     const char *subject, *how;
   } rows[] = {
@@ -133,10 +133,11 @@ Test(supervise, a_signal_ends_a_run_that_hangs) {
   static const char *const signals[] = {"INT", "TERM", "HUP"};
   SHELL(s);
   for (size_t i = 0; i < 3; i++) {
-    shell_run(s,
-              "export FOLD_SEEN=$PWD/seen; env --default-signal=INT $M verify -v --timeout 1000 --claims bounded --subjects "
-              "host/sequential,fatal/hangs " CASES " & p=$!; " AWAIT_HANG "kill -%s $p; wait $p",
-              signals[i]);
+    shell_run(
+        s,
+        "export FOLD_SEEN=$PWD/seen; env --default-signal=INT $M verify -v --timeout 1000 --claims bounded --subjects "
+        "host/sequential,fatal/hangs " CASES " & p=$!; " AWAIT_HANG "kill -%s $p; wait $p",
+        signals[i]);
     EXPECT_CODE(s, 99);
     expect_row(s, "host/sequential", "bounded", 1, 0);
     expect_text(s, "interrupted: ");
@@ -157,12 +158,13 @@ Test(supervise, a_hangup_ends_what_a_program_runs) {
   shell_run(s, "while kill -0 $(cat kid); do sleep 0.1; done");
   EXPECT_CODE(s, 0);
   shell_run(s,
-            "export FOLD_SEEN=$PWD/seen; (trap '' HUP; exec $M verify -v --timeout 1000 --claims bounded --subjects fatal/hangs " CASES
-            ") & p=$!; " AWAIT_HANG "kill -HUP $p; sleep 1; kill -0 $p || exit 3; kill -TERM $p; wait $p");
+            "export FOLD_SEEN=$PWD/seen; (trap '' HUP; exec $M verify -v --timeout 1000 --claims bounded --subjects "
+            "fatal/hangs " CASES ") & p=$!; " AWAIT_HANG
+            "kill -HUP $p; sleep 1; kill -0 $p || exit 3; kill -TERM $p; wait $p");
   EXPECT_CODE(s, 99);
 }
 
-/* Whoever watches is killed: the worker, and the new process's, end with him. */
+/* The supervisor is killed: the worker, and the new process's, end with it. */
 Test(supervise, a_harness_that_is_killed_leaves_no_process) {
   static const char *const claims[] = {"bounded", "fresh_process"};
   SHELL(s);
@@ -177,8 +179,8 @@ Test(supervise, a_harness_that_is_killed_leaves_no_process) {
   }
 }
 
-/* Whoever runs when the process ends is not to blame for what another left there. */
-Test(supervise, whoever_stumbles_over_what_another_left_is_judged_in_a_new_process) {
+/* The subject that runs when the process ends is not to blame for what another left there. */
+Test(supervise, a_case_that_breaks_in_a_used_process_is_judged_in_a_new_one) {
   SHELL(s);
   shell_run(s, "$M verify -v --subjects fatal/spoils,fatal/stumbles,host/reverse " CASES);
   EXPECT_CODE(s, 99);
@@ -193,7 +195,7 @@ Test(supervise, whoever_stumbles_over_what_another_left_is_judged_in_a_new_proce
   EXPECT_CODE(s, 0);
 }
 
-/* Nobody speaks for the worker but the worker, and what it leaves is ended with it. */
+/* Only the worker writes to its socket, and what it leaves is ended with it. */
 Test(supervise, children_of_subjects_say_nothing_and_do_not_stay) {
   static const char *const subjects[] = {"fatal/comes_back_twice", "fatal/leaves_a_child"};
   SHELL(s);
@@ -207,7 +209,8 @@ Test(supervise, children_of_subjects_say_nothing_and_do_not_stay) {
     shell_run(s, "! pgrep -f \"jsonl $PWD/v\"");
     EXPECT_CODE(s, 0);
   }
-  shell_run(s, "$M verify -v --timeout %d --claims bounded --subjects fatal/babbles,host/reverse " CASE32, limit_here(s));
+  shell_run(s, "$M verify -v --timeout %d --claims bounded --subjects fatal/babbles,host/reverse " CASE32,
+            limit_here(s));
   EXPECT_CODE(s, 99);
   expect_row(s, "fatal/babbles", "bounded", 0, 1);
   expect_row(s, "host/reverse", "bounded", 1, 0);
@@ -216,8 +219,8 @@ Test(supervise, children_of_subjects_say_nothing_and_do_not_stay) {
 /* All was judged and stands, in the records too; but it is not green. */
 Test(supervise, a_process_that_dies_when_all_is_told_is_not_green) {
   SHELL(s);
-  shell_run(s,
-            "$M verify -v --claims bounded,replays --subjects fatal/dies_at_the_end,host/reverse --jsonl r.jsonl " CASES);
+  shell_run(
+      s, "$M verify -v --claims bounded,replays --subjects fatal/dies_at_the_end,host/reverse --jsonl r.jsonl " CASES);
   EXPECT_CODE(s, 99);
   expect_text(s, "\n9 held, 0 refuted, 0 skipped\n");
   expect_text(s, "between two subjects: the process that it ran in ");
@@ -232,7 +235,7 @@ Test(supervise, a_process_that_dies_when_all_is_told_is_not_green) {
   cr_expect_str_eq(s->out, "6\n");
 }
 
-/* Whoever started us may have no interest in children; we have. */
+/* The parent may ignore the signal of children; the harness needs it. */
 Test(supervise, children_are_heard_of_whatever_the_parent_ignores) {
   SHELL(s);
   shell_run(s, "timeout -s KILL 60 env --ignore-signal=CHLD $M verify -v --subjects host/reverse,fatal/crashes " CASES);
@@ -243,14 +246,14 @@ Test(supervise, children_are_heard_of_whatever_the_parent_ignores) {
 Test(supervise, a_signal_that_was_blocked_at_the_start_ends_a_run) {
   SHELL(s);
   shell_run(s,
-            "export FOLD_SEEN=$PWD/seen; timeout -s KILL 60 env --block-signal=TERM $M verify -v --timeout 1000 --claims bounded "
-            "--subjects fatal/hangs " CASES " & p=$!; " AWAIT_HANG
-            "kill $(cat /proc/$p/task/$p/children); wait $p");
+            "export FOLD_SEEN=$PWD/seen; timeout -s KILL 60 env --block-signal=TERM $M verify -v --timeout 1000 "
+            "--claims bounded "
+            "--subjects fatal/hangs " CASES " & p=$!; " AWAIT_HANG "kill $(cat /proc/$p/task/$p/children); wait $p");
   EXPECT_CODE(s, 99);
   expect_text(s, "interrupted: ");
 }
 
-/* In a debugger's hands nobody stands between it and the subject. */
+/* Under a debugger no process stands between it and the subject. */
 Test(supervise, in_process_a_crash_is_the_commands_own) {
   SHELL(s);
   shell_run(s, "$M verify -v --in-process --subjects fatal/is_killed " CASES);

@@ -10,7 +10,7 @@
 #include "process/proc.h"
 
 /* Odd while a subject runs, and who watches knows of how many terms. */
-Test(watch, a_run_is_told_to_whoever_watches) {
+Test(watch, a_run_is_noted_for_the_watching_process) {
   struct fold_watch watch = {0};
   fold_watch_begin(7);
   fold_watch_end();
@@ -27,7 +27,7 @@ Test(watch, a_run_is_told_to_whoever_watches) {
 Test(watch, whose_run_it_is_and_for_which_claim_is_told) {
   struct fold_watch watch = {0};
   cr_expect_not(fold_watch_is_set());
-  fold_watch_twin(true), fold_watch_judging(3); /* to nobody */
+  fold_watch_twin(true), fold_watch_judging(3); /* without a watching process */
   fold_watch_set(&watch);
   cr_expect(fold_watch_is_set());
   for (unsigned k = 0; k < 3; k++) {

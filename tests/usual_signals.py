@@ -1,4 +1,4 @@
-"""Imported by suites that send signals: whoever started them may ignore some, or block them, as a script's shell does for what it runs in the background."""
+"""Imported by suites that send signals: their parent may ignore some, or block them, as a script's shell does for what it runs in the background."""
 import signal
 
 for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGTERM, signal.SIGCHLD):

@@ -146,7 +146,7 @@ static volatile int interrupted;
 static volatile double interrupted_at;
 
 /* Seconds that a command has to end by itself, of those that run subjects in their own process. */
-static volatile double patience;
+static volatile double grace;
 
 static void on_late(int number) {
   static const char text[] = "foldproof: interrupted within a run; the records of those that had ended are kept\n";
@@ -157,8 +157,8 @@ static void on_late(int number) {
 }
 
 static void end_later(void) {
-  const struct itimerval at = {.it_value = {.tv_usec = (suseconds_t)(1e6 * patience)}};
-  if (patience > 0) setitimer(ITIMER_REAL, &at, NULL);
+  const struct itimerval at = {.it_value = {.tv_usec = (suseconds_t)(1e6 * grace)}};
+  if (grace > 0) setitimer(ITIMER_REAL, &at, NULL);
 }
 
 /* The first signal asks the program to stop; a later one ends it at once. One that comes together with the first does
@@ -187,7 +187,7 @@ const volatile int *fold_watch_interrupt(void) {
 }
 
 void fold_end_in_time(void) {
-  patience = 0.7;
+  grace = 0.7;
   signal(SIGALRM, on_late);         /* not later: within a run it would be undone as the subject's change */
   setvbuf(stdout, NULL, _IOLBF, 0); /* what is printed then is not lost */
 }

@@ -104,12 +104,12 @@ static _Noreturn void work_apart(const char *program, struct desk *desk, fold_on
 
 /* Waits for the end of the process, and kills it if one run takes too long. */
 static int await(pid_t child, struct desk *desk, unsigned seconds, bool *hung) {
-  struct fold_timeout patience = {.seconds = seconds};
+  struct fold_timeout timeout = {.seconds = seconds};
   int how = 0;
   useconds_t pause = 200;
   *hung = false;
   while (waitpid(child, &how, WNOHANG) == 0) {
-    *hung |= fold_watch_hangs(&desk->watch, &patience);
+    *hung |= fold_watch_hangs(&desk->watch, &timeout);
     if (*hung) kill(child, SIGKILL);
     usleep(pause);
     if (pause < 10000) pause += pause / 4;

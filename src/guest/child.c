@@ -45,10 +45,10 @@ static void forget_errors(const struct fold_program *p) {
 
 /* The read function for fopencookie. */
 static ssize_t read_answers(void *context, char *to, size_t n) {
-  enum { PATIENCE_MS = 20 };
+  enum { WAIT_MS = 20 };
   const struct fold_program *p = context;
   struct pollfd answers = {.fd = p->answers, .events = POLLIN};
-  while (poll(&answers, 1, p->peeks ? 0 : PATIENCE_MS) <= 0) {
+  while (poll(&answers, 1, p->peeks ? 0 : WAIT_MS) <= 0) {
     if (p->peeks) return errno = EAGAIN, -1;
     forget_errors(p);
   }

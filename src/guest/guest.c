@@ -85,8 +85,8 @@ static fold_status ask(const struct fold_guest *guest, char **json) {
   /* mmap, because malloc may fill what it allocates (fresh_environment.c), and most of this is never touched. */
   char *text = mmap(NULL, LONGEST_TABLE + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (text == MAP_FAILED) return fold_no_memory("for a guest's table");
-  struct fold_reaper orphans; /* for processes that the guest starts on loading */
-  fold_reaper_begin(&orphans);
+  struct fold_reaper reaper; /* for processes that the guest starts on loading */
+  fold_reaper_begin(&reaper);
   const pid_t parent = getpid(), child = pipe(ends) == 0 ? fold_fork() : -1;
   if (child < 0) {
     munmap(text, LONGEST_TABLE + 1);
@@ -104,7 +104,7 @@ static fold_status ask(const struct fold_guest *guest, char **json) {
   close(ends[0]);
   if (!heard) kill(child, SIGKILL);
   while (waitpid(child, &how, 0) < 0 && errno == EINTR) continue;
-  fold_reaper_end(&orphans, 0);
+  fold_reaper_end(&reaper, 0);
   text[n] = '\0';
   fold_status status = fold_ok();
   if (interrupted)

@@ -31,7 +31,7 @@ static size_t shared_bytes(const struct fold_hunt *hunt) {
   return sizeof(struct fold_hunt_shared) + hunt->registry->n * sizeof(uint64_t);
 }
 
-/* False if nobody reads. */
+/* False if the reader has ended. */
 static bool write_to(void *context, const struct fold_lane_message *message) {
   ssize_t n;
   do n = write(*(const int *)context, message, sizeof *message);

@@ -30,7 +30,7 @@ struct fold_lane_message {
 };
 _Static_assert(sizeof(struct fold_lane_message) <= 4096, "longer messages could be mixed with others");
 
-/* Takes the messages of a lane's process. False: nobody listens. */
+/* Takes the messages of a lane's process. False: the listener has ended. */
 struct fold_lane_ear {
   bool (*hear)(void *context, const struct fold_lane_message *message);
   void *context;

@@ -107,7 +107,7 @@ static fold_status parse_row(struct fold_problem *p, const char *factors) {
   return fold_ok();
 }
 
-/* Before main, so that all threads find the same table. A row that is wrong is told by fold_problems_check. */
+/* Before main, so that all threads find the same table. fold_problems_check reports a row that is wrong. */
 __attribute__((constructor)) static void parse_table(void) {
   for (unsigned i = 0; i < FOLD_PROBLEMS; i++) (void)parse_row(&table[i], factors_of[i]);
 }

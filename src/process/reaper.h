@@ -14,9 +14,9 @@ struct fold_reaper {
 };
 
 /* From now on orphans among this process's descendants become its children. */
-void fold_reaper_begin(struct fold_reaper *orphans);
+void fold_reaper_begin(struct fold_reaper *reaper);
 /* Waits up to so many seconds until they end by themselves, as guards of ranks do (ranks/guard.c). Then asks the rest to
  * end, and waits up to 5 seconds, for a guard of guests (process/guard.h) removes files; then kills them. */
-void fold_reaper_end(const struct fold_reaper *orphans, double patience);
+void fold_reaper_end(const struct fold_reaper *reaper, double timeout);
 
 #endif

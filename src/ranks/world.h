@@ -16,7 +16,7 @@
  *   FOLDPROOF_NCCL     the library that ranks talk by where they have GPUs, a path or a soname (libnccl.so.2); also
  *                      this process opens it, and launchers to other nodes must hand it on
  *   FOLDPROOF_OUTPUT   a file that what the launcher and the ranks print is added to (nowhere; of a world that does not
- *                      start, its lines are told)
+ *                      start, its lines are reported)
  *   FOLDPROOF_ADDRESS  this machine's address, for ranks on other nodes (127.0.0.1)
  */
 #ifndef FOLD_WORLD_H

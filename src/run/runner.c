@@ -235,9 +235,9 @@ static fold_status record_subject(const struct fold_round *round, struct fold_op
 /* A subject whose processes ended or hung for so long is not run any more, so that all others are judged in reasonable
  * time. */
 #define NOT_RUN "not run: it crashed or hung in other cases for "
-static fold_status check_patience(const struct fold_round *round) {
+static fold_status check_lost(const struct fold_round *round) {
   double lost = round->seconds_lost ? round->seconds_lost[round->place.subject] : 0;
-  if (lost <= round->patience) return fold_ok();
+  if (lost <= round->most_lost) return fold_ok();
   return fold_error(FOLD_ENVIRONMENT, NOT_RUN "%.0f s in all", lost);
 }
 
@@ -264,7 +264,7 @@ static fold_status run_subject(struct fold_round *round, struct fold_opened *ope
   if (willing.code != FOLD_OK) return fold_round_fail(round, round->place, 0, FOLD_CLAIMS, willing, NULL);
   FOLD_TRY(fold_opened_engine(opened, engine));
   round->input_hash = opened->input_hash;
-  willing = check_patience(round);
+  willing = check_lost(round);
   if (willing.code == FOLD_OK && opened->ready[engine].code == FOLD_OK) willing = check_length(round, opened);
   if (willing.code != FOLD_OK) return fold_round_fail(round, round->place, 0, FOLD_CLAIMS, willing, NULL);
   if (sink->trial) FOLD_TRY(sink->trial(sink->context, round->place, round->input_hash));

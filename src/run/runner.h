@@ -109,7 +109,7 @@ struct fold_round {
   struct fold_place place;    /* where it begins; afterwards, how far it came */
   uint64_t input_hash;        /* of the case that is run; 0: not made yet */
   const double *seconds_lost; /* for each subject, the time lost by processes that it ended or hung; NULL: none was */
-  double patience;            /* a subject that has cost more is not run any more */
+  double most_lost;           /* a subject that has cost more is not run any more */
   uint64_t *explained;    /* for each subject, a mask of claims: how the order changed is not to be found out (again) */
   const bool *uninformed; /* for each subject: nothing more is tried for information; NULL: everything is */
 };
@@ -126,7 +126,7 @@ fold_status fold_round_fail(const struct fold_round *round, struct fold_place pl
  * and whether it was promised. */
 struct fold_judgement fold_round_judgement(const struct fold_round *round, struct fold_place place, size_t claim);
 
-/* Whether a judgement is broken since its subject was not run, for the time that it had cost (patience). */
+/* Whether a judgement is broken since its subject was not run, for the time that it had cost (most_lost). */
 bool fold_is_not_run(const struct fold_finding *finding);
 /* Judges everything selected; `fresh` may be NULL. Stops early, with OK, once *stop is non-zero. */
 fold_status fold_verify(const struct fold_registry *registry, const struct fold_selection *selection,

@@ -48,12 +48,12 @@ static fold_status start_worker(struct fold_supervisor *s) {
                                .fresh = s->fresh,
                                .place = s->round.place,
                                .seconds_lost = s->seconds_lost,
-                               .patience = (s->job->once ? 0.5 : LIMITS_OF_A_SUBJECT) * s->limit,
+                               .most_lost = (s->job->once ? 0.5 : LIMITS_OF_A_SUBJECT) * s->limit,
                                .explained = s->explained,
                                .uninformed = s->uninformed};
   /* The worker before may have ended within a run: makes the count even before the new worker starts. */
   const uint64_t turns = atomic_load(&s->shared->watch.turns), over = turns + (turns & 1);
-  s->patience = (struct fold_timeout){.seconds = s->limit, .turns = over};
+  s->timeout = (struct fold_timeout){.seconds = s->limit, .turns = over};
   atomic_store(&s->shared->watch.turns, over);
   atomic_store(&s->shared->watch.by_twin, false);
   atomic_store(&s->shared->watch.judging, 0);
@@ -107,7 +107,7 @@ static bool is_silent(struct fold_supervisor *s) {
 
 /* Whether the worker waits, or runs, for ever. */
 static enum fold_ending find_stuck(struct fold_supervisor *s) {
-  if (fold_watch_hangs(&s->shared->watch, &s->patience)) return FOLD_WORKER_HUNG;
+  if (fold_watch_hangs(&s->shared->watch, &s->timeout)) return FOLD_WORKER_HUNG;
   return is_silent(s) ? FOLD_WORKER_SILENT : FOLD_WORKER_RUNS;
 }
 
@@ -413,12 +413,12 @@ fold_status fold_supervise(const struct fold_job *job, fold_status *unexplained)
         .job = job, .cases = job->cases, .shared = s.shared, .fresh = s.fresh, .explained = s.explained};
     status = fold_worker_here(&here);
   } else if (status.code == FOLD_OK) {
-    struct fold_reaper orphans;
+    struct fold_reaper reaper;
     signal(SIGCHLD, SIG_DFL); /* if our parent ignored SIGCHLD, we would not learn of a child's end */
-    fold_reaper_begin(&orphans);
+    fold_reaper_begin(&reaper);
     fold_signals_watch();
     status = run_workers(&s);
-    fold_reaper_end(&orphans, s.left_some ? wait_for_orphans(job) : 0);
+    fold_reaper_end(&reaper, s.left_some ? wait_for_orphans(job) : 0);
     fold_signals_leave();
   }
   *unexplained = final_status(&s);

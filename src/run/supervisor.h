@@ -50,7 +50,7 @@ struct fold_supervisor {
   bool calm;         /* and the subject is not to blame, because a run for information ended the process */
   uint32_t explains; /* the claim whose refutation the worker explains; FOLD_CLAIMS: it does not */
   double since;      /* when the trial began, a time of fold_now */
-  struct fold_timeout patience;
+  struct fold_timeout timeout;
   struct fold_limit silence; /* until when it may neither send nor run anything */
   bool heard;                /* a message has come since the last look */
   uint64_t turns;            /* the watch's count at the last look */

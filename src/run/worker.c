@@ -60,7 +60,7 @@ static struct fold_round round_of(const struct fold_worker *w, const struct prep
                              .judge = w->job->judge,
                              .place = w->place,
                              .seconds_lost = w->seconds_lost,
-                             .patience = w->patience,
+                             .most_lost = w->most_lost,
                              .explained = w->explained,
                              .uninformed = w->uninformed};
 }

@@ -53,7 +53,7 @@ struct fold_worker {
   int fresh;                      /* a file for the new process's records; -1: no new process is wanted */
   struct fold_place place;        /* where to begin */
   const double *seconds_lost;     /* of each subject */
-  double patience;
+  double most_lost;
   uint64_t *explained; /* for each subject (runner.h) */
   const bool *uninformed;
 };

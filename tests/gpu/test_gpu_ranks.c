@@ -46,7 +46,7 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* In a process that is all ranks, whoever is killed takes the others along. */
+/* In a process that is all ranks, a rank that is killed takes the others along. */
 static const struct failing cases[] = {
     {"threads", "rank_hangs", {"rank 1 of 2 hangs", "broken/rank_hangs"}},
     {"threads", "reach_hangs", {"rank 1 of 2 hangs", "broken/reach_hangs"}},

@@ -1,4 +1,4 @@
-/* virtual_ranks_main.c: foldproof-virtual-ranks RANKS[,RANKS...] PART [PATIENCE]: worlds of ranks on one GPU (virtual_ranks.h), one
+/* virtual_ranks_main.c: foldproof-virtual-ranks RANKS[,RANKS...] PART [TIMEOUT]: worlds of ranks on one GPU (virtual_ranks.h), one
  * after another: a context for each would take longer than most of them.
  *
  * Parts:
@@ -10,7 +10,7 @@
  *   last      a call past the last number, which must fail
  *   absent    a rank that does not come, which must be seen
  *   small     a little of everything, for tools that make each access dear
- * Exit codes: 0 held, 1 refuted (a wrong result, or a call that did not end within PATIENCE seconds, 20 by default),
+ * Exit codes: 0 held, 1 refuted (a wrong result, or a call that did not end within TIMEOUT seconds, 20 by default),
  * 2 wrong usage, 77 no GPU, 99 the environment.
  */
 #include <stdio.h>
@@ -260,10 +260,10 @@ static int told(fold_status status) {
   return fold_exit_code(status.code);
 }
 
-static int run(const struct part *part, int ranks, double patience) {
+static int run(const struct part *part, int ranks, double timeout) {
   struct virtual_world *w = NULL;
   fold_status status = virtual_open(&w, ranks, part->nbytes);
-  if (status.code == FOLD_OK) status = virtual_watch(w, patience);
+  if (status.code == FOLD_OK) status = virtual_watch(w, timeout);
   if (status.code == FOLD_OK) status = part->run(w, ranks);
   if (status.code == FOLD_OK) status = virtual_judge_inputs(w);
   if (status.code != FOLD_OK) return told(status);
@@ -275,12 +275,12 @@ static int run(const struct part *part, int ranks, double patience) {
 }
 
 /* The worlds whose numbers of ranks `list` has; the exit code of the first that did not hold. NULL: only whether they can be. */
-static int run_list(const struct part *part, const char *list, double patience) {
+static int run_list(const struct part *part, const char *list, double timeout) {
   int code = 0;
   for (char *end; code == 0; list = end + 1) {
     const long ranks = strtol(list, &end, 10);
     if (end == list || ranks < 2 || ranks > FOLD_REACH_MOST || (*end && *end != ',')) return 2;
-    if (part) code = run(part, (int)ranks, patience);
+    if (part) code = run(part, (int)ranks, timeout);
     if (!*end) break;
   }
   return code;
@@ -293,7 +293,7 @@ int main(int argc, char **argv) {
   for (size_t i = 0; argc > 2 && i < sizeof parts / sizeof *parts; i++)
     if (strcmp(parts[i].name, argv[2]) == 0) part = &parts[i];
   if (!part || run_list(NULL, argv[1], 0) != 0) {
-    fprintf(stderr, "usage: %s RANKS[,RANKS...] PART [PATIENCE]\n", argv[0]);
+    fprintf(stderr, "usage: %s RANKS[,RANKS...] PART [TIMEOUT]\n", argv[0]);
     return 2;
   }
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);

@@ -178,8 +178,8 @@ static void *watch(void *of) {
   for (;;) {
     usleep(50000);
     pthread_mutex_lock(&w->lock);
-    if (*w->doing && fold_now() - w->moved > w->patience) {
-      printf("hung for %.0f s: %s\n", w->patience, w->doing);
+    if (*w->doing && fold_now() - w->moved > w->timeout) {
+      printf("hung for %.0f s: %s\n", w->timeout, w->doing);
       fflush(stdout);
       _exit(1); /* the kernels never end: nothing else may wait for them */
     }
@@ -189,7 +189,7 @@ static void *watch(void *of) {
 
 fold_status virtual_watch(struct virtual_world *w, double seconds) {
   pthread_t thread;
-  w->patience = seconds;
+  w->timeout = seconds;
   if (pthread_create(&thread, NULL, watch, w)) return fold_error(FOLD_ENVIRONMENT, "no thread for the watch");
   pthread_detach(thread);
   return fold_ok();

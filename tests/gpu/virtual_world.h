@@ -23,7 +23,7 @@ struct virtual_world {
   size_t ran, faults;
   /* What the watch tells of. */
   pthread_mutex_t lock;
-  double moved, patience;
+  double moved, timeout;
   char doing[300];
 };
 

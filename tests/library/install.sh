@@ -35,7 +35,7 @@ one /include/foldproof_guest.h >/dev/null
 
 hidden=$(nm -D --defined-only "$library" | awk '$3 !~ /^foldproof_|^FOLDPROOF_0/ { print $3 }')
 [ -z "$hidden" ] || fail "visible from outside: $(head -n 5 <<<"$hidden")"
-# Each function of the header is there, so that none is promised in vain.
+# Each function of the header is there.
 for name in $(grep -oE '\bfoldproof_[a-z_]+\(' "$header" | tr -d '(' | sort -u); do
   nm -D --defined-only "$library" | grep -q " T $name@" || fail "the header's $name is not in the library"
 done

@@ -86,7 +86,7 @@ class Rows(unittest.TestCase):
         return caught.exception
 
     def test_what_ends_the_harness_holds_no_array_that_is_gone(self):
-        """Whoever shows a traceback's variables, as pytest does, would read memory that was given back."""
+        """A program that shows a traceback's variables, as pytest does, would read memory that was given back."""
         def stops(x):
             try:
                 raise ValueError(len(x))
