@@ -18,8 +18,8 @@ fold_status fold_world_need(struct fold_world *of, unsigned ranks) {
 unsigned fold_world_ranks(const struct fold_world *of) { return of ? RANKS : 0; }
 size_t fold_worlds_sizes(unsigned ranks, unsigned sizes[FOLD_WORLDS_MOST]) { return sizes[0] = ranks, 1; }
 uint64_t fold_world_loads(const struct fold_world *of) { return of->loads; }
-const struct wire_hello *fold_world_hello(const struct fold_world *of, unsigned rank) {
-  static const struct wire_hello hello;
+const struct fold_wire_hello *fold_world_hello(const struct fold_world *of, unsigned rank) {
+  static const struct fold_wire_hello hello;
   return of && rank < RANKS ? &hello : NULL;
 }
 double fold_world_limit(const struct fold_world *of) { return of ? 20 : 0; }
@@ -30,7 +30,7 @@ static uint64_t hash_of(unsigned rank) { return XXH3_64bits(world.part[rank], wo
 
 static fold_status take_part(unsigned rank, unsigned i, const struct fold_question *q, uint64_t *before) {
   if ((int)rank == world.refuses) return fold_error(FOLD_NO_MEMORY, "no room on rank %u", rank);
-  world.load[rank] = ((const struct wire_load *)q->head)[i];
+  world.load[rank] = ((const struct fold_wire_load *)q->head)[i];
   before[i] = world.load[rank].looks ? hash_of(rank) : 0;
   world.shift[rank] = world.load[rank].shift;
   world.n[rank] = q->body_bytes[i];
@@ -40,7 +40,7 @@ static fold_status take_part(unsigned rank, unsigned i, const struct fold_questi
 }
 
 /* The sums of the rows over all parts, the same for each rank. */
-static void add_parts(const struct wire_run *run, unsigned rank, float *result) {
+static void add_parts(const struct fold_wire_run *run, unsigned rank, float *result) {
   for (size_t i = 0; i < run->rows; i++) {
     result[i] = run->ranks == world.lies_among || run->rows == world.lies_in ||
                 (rank > 0 && rank == world.liar && i + 1 == run->rows);
@@ -51,10 +51,10 @@ static void add_parts(const struct wire_run *run, unsigned rank, float *result) 
   }
 }
 
-static void run_rank(unsigned rank, const struct fold_question *q, struct wire_ran *ran) {
-  world.run[rank] = ((const struct wire_run *)q->head)[rank];
+static void run_rank(unsigned rank, const struct fold_question *q, struct fold_wire_ran *ran) {
+  world.run[rank] = ((const struct fold_wire_run *)q->head)[rank];
   if (world.adds) add_parts(&world.run[rank], rank, world.result[rank]);
-  const struct wire_run *run = &world.run[rank];
+  const struct fold_wire_run *run = &world.run[rank];
   ran[rank].moved = run->shift != world.shift[rank];
   if (ran[rank].moved) ran[rank].before = hash_of(rank);
   world.shift[rank] = run->shift;
@@ -81,7 +81,7 @@ fold_status fold_world_ask(struct fold_world *of, unsigned first, unsigned n, co
                            void *answers) {
   cr_assert(of == &world && first + n <= RANKS);
   if (++world.asked == world.fails_in) return fold_error(FOLD_ENVIRONMENT, "question %u failed", world.asked);
-  if (q->kind == WIRE_RUN && world.takes_no_launch && ((const struct wire_run *)q->head)->launch.threads)
+  if (q->kind == WIRE_RUN && world.takes_no_launch && ((const struct fold_wire_run *)q->head)->launch.threads)
     return fold_error(FOLD_UNSUPPORTED, "it takes no launch");
   for (unsigned r = first; r < first + n; r++) {
     if (q->kind == WIRE_LOAD) FOLD_TRY(take_part(r, r - first, q, answers));

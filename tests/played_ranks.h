@@ -11,8 +11,8 @@ struct fold_world {
   float part[RANKS][ROOM];
   size_t n[RANKS];
   int shift[RANKS];
-  struct wire_load load[RANKS];
-  struct wire_run run[RANKS];
+  struct fold_wire_load load[RANKS];
+  struct fold_wire_run run[RANKS];
   struct fold_traces traces[RANKS];
   float result[RANKS][MOST_ROWS];
   unsigned loads, runs, fetches; /* questions that were answered */

@@ -98,7 +98,7 @@ Test(collective, a_message_arrives_whole) {
   cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
   struct sender sender = {pair[0], sent, N, FOLD_WIRE_LATE};
   cr_assert_eq(pthread_create(&thread, NULL, send_slowly, &sender), 0);
-  struct wire_head head;
+  struct fold_wire_head head;
   cr_expect(fold_wire_read(pair[1], &head, sizeof head) && head.kind == WIRE_LOAD && head.n_bytes == N);
   cr_expect(fold_wire_read(pair[1], got, N) && memcmp(sent, got, N) == 0);
   pthread_join(thread, NULL);

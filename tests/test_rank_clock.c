@@ -62,16 +62,16 @@ static fold_status echo(struct fold_comm *comm, const void *in, void *out, size_
   { .name = id, .engine = FOLD_MPI, .about = id, .dtypes = 1u << FOLD_F32, .problems = 1u << FOLD_SUM, .run = function }
 static const struct fold_subject subjects[] = {SUBJECT("nap", run_nap), SUBJECT("blink", run_blink)};
 
-static struct wire_lay lay_of(void) {
-  struct wire_lay lay = {.dtype = FOLD_F32,
-                         .op = FOLD_SUM,
-                         .ranks = 1,
-                         .seed = 1,
-                         .rows = 1,
-                         .all_cols = 100,
-                         .n_entrants = 2,
-                         .repeats = ROUNDS,
-                         .generator = "normal"};
+static struct fold_wire_lay lay_of(void) {
+  struct fold_wire_lay lay = {.dtype = FOLD_F32,
+                              .op = FOLD_SUM,
+                              .ranks = 1,
+                              .seed = 1,
+                              .rows = 1,
+                              .all_cols = 100,
+                              .n_entrants = 2,
+                              .repeats = ROUNDS,
+                              .generator = "normal"};
   for (int k = 0; k < 2; k++) {
     lay.entrant[k].cols = 100;
     strcpy(lay.entrant[k].subject, subjects[k].name);
@@ -84,8 +84,8 @@ Test(rank_clock, what_is_timed_is_the_run_alone) {
   const struct fold_registry registry = {.subjects = subjects, .n = 2};
   const struct fold_comm_ops ops = {.allreduce = echo};
   struct fold_comm comm = {.ops = &ops, .ranks = 1, .parts = &fold_parts_host};
-  struct wire_lay lay = lay_of();
-  struct wire_race race = {.entrants = 3, .warm_up = 2, .repeats = ROUNDS};
+  struct fold_wire_lay lay = lay_of();
+  struct fold_wire_race race = {.entrants = 3, .warm_up = 2, .repeats = ROUNDS};
   struct fold_rank_bench bench = {0};
   double seconds[2 * ROUNDS], sum = 0;
   if (!fold_comm_engine_of(FOLD_MPI)) cr_skip_test("this build has no MPI");
@@ -107,7 +107,7 @@ Test(rank_clock, what_is_timed_is_the_run_alone) {
 }
 
 Test(rank_clock, a_hosts_ceiling_is_a_rate) {
-  struct wire_ceiling asked = {.n_bytes = 1 << 20};
+  struct fold_wire_ceiling asked = {.n_bytes = 1 << 20};
   struct fold_ceiling ceiling = {.rate = NAN, .most = NAN, .clock = NAN};
   cr_assert_eq(fold_rank_ceiling(FOLD_HOST, &asked, &ceiling).code, FOLD_OK);
   cr_expect(ceiling.rate > 0 && isfinite(ceiling.rate) && ceiling.most == ceiling.rate && ceiling.clock == 0);

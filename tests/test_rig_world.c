@@ -41,7 +41,7 @@ Test(rig_world, each_rank_has_its_columns_and_is_told_where_they_are) {
     cr_assert_eq(run_at(&rig, first, &traces).code, FOLD_OK);
     for (unsigned r = 0; r < RANKS; r++) {
       size_t at = fold_comm_cut(COLS, 2, RANKS, (int)r), cols = fold_comm_cut(COLS, 2, RANKS, (int)r + 1) - at;
-      const struct wire_run *run = &world.run[r];
+      const struct fold_wire_run *run = &world.run[r];
       cr_expect(run->first_col == at && run->cols == cols && run->all_cols == COLS && run->rows == ROWS &&
                     run->ranks == RANKS && run->problem == FOLD_ROWS_MAX && run->poison == 0x6b &&
                     !strcmp(run->subject, "s"),

@@ -9,18 +9,18 @@
 #include "ranks/world.h"
 
 static fold_status lay(const struct fold_probe *p, struct fold_world *world, size_t length) {
-  struct wire_lay head = {.dtype = p->dtype,
-                          .op = p->op,
-                          .ranks = p->ranks,
-                          .vectors = true,
-                          .seed = p->seed,
-                          .rows = p->n[length],
-                          .all_cols = p->ranks,
-                          .n_entrants = (uint32_t)p->n_subjects};
+  struct fold_wire_lay head = {.dtype = p->dtype,
+                               .op = p->op,
+                               .ranks = p->ranks,
+                               .vectors = true,
+                               .seed = p->seed,
+                               .rows = p->n[length],
+                               .all_cols = p->ranks,
+                               .n_entrants = (uint32_t)p->n_subjects};
   snprintf(head.generator, sizeof head.generator, "%s", p->generator->name);
   for (size_t k = 0; k < p->n_subjects; k++)
     snprintf(head.entrant[k].subject, FOLD_WIRE_NAME, "%s", p->subject[k]->name);
-  struct wire_lay *heads = calloc(p->ranks, sizeof *heads);
+  struct fold_wire_lay *heads = calloc(p->ranks, sizeof *heads);
   if (!heads) return fold_no_memory("for %u ranks", p->ranks);
   for (unsigned r = 0; r < p->ranks; r++) {
     heads[r] = head;
@@ -35,8 +35,8 @@ static fold_status lay(const struct fold_probe *p, struct fold_world *world, siz
 
 /* Makes two runs on every rank and notes them in the cell; `first` says that it is the first check of this message. */
 static fold_status check(const struct fold_probe *p, struct fold_world *world, size_t subject, bool first,
-                         struct wire_checked *checked, uint64_t *hash, struct fold_probe_cell *cell) {
-  struct wire_check head = {.entrant = (uint32_t)subject, .head = p->n[0]};
+                         struct fold_wire_checked *checked, uint64_t *hash, struct fold_probe_cell *cell) {
+  struct fold_wire_check head = {.entrant = (uint32_t)subject, .head = p->n[0]};
   struct fold_question question = {.kind = WIRE_CHECK,
                                    .head = &head,
                                    .one_head = true,
@@ -57,8 +57,8 @@ static fold_status check(const struct fold_probe *p, struct fold_world *world, s
   return fold_ok();
 }
 
-static fold_status probe_world(const struct fold_probe *p, struct fold_probe_row *row, struct wire_checked *checked,
-                               const volatile int *stop) {
+static fold_status probe_world(const struct fold_probe *p, struct fold_probe_row *row,
+                               struct fold_wire_checked *checked, const volatile int *stop) {
   struct fold_world *world;
   uint64_t hash = 0;
   FOLD_TRY(fold_world_of(p->engine, &world));
@@ -81,7 +81,7 @@ fold_status fold_probe_run(const struct fold_probe *p, struct fold_probe_table *
   size_t n;
   const struct fold_world_setting *settings = fold_world_settings(&n);
   *table = (struct fold_probe_table){.row = calloc(n, sizeof *table->row)};
-  struct wire_checked *checked = calloc(p->ranks, sizeof *checked);
+  struct fold_wire_checked *checked = calloc(p->ranks, sizeof *checked);
   fold_status status = table->row && checked ? fold_ok() : fold_no_memory("to probe");
   for (size_t i = 0; i < n && status.code == FOLD_OK && !*stop; i++) {
     struct fold_setting_before before;

@@ -51,7 +51,7 @@ static fold_status generate(const struct fold_rank_bench *b, const struct fold_s
 /* Fills a pool. The slots of a vector are one long stretch of the rank's own elements; those of a part are the same
  * columns with other seeds. Slot 0 has the input that the question asks for. */
 static fold_status fill_pool(const struct fold_rank_bench *b, const struct fold_rank_pool *p) {
-  const struct wire_lay *lay = &b->lay;
+  const struct fold_wire_lay *lay = &b->lay;
   size_t size = fold_dtype_size((enum fold_dtype)lay->dtype);
   struct fold_source source = {fold_generator_find(lay->generator), (enum fold_dtype)lay->dtype, lay->seed,
                                lay->vectors ? FOLD_WIRE_VECTOR : lay->all_cols, 0};
@@ -77,7 +77,7 @@ static size_t choose_slots(const struct fold_rank_bench *b, size_t stride) {
   return slots < MOST_SLOTS ? slots : MOST_SLOTS;
 }
 
-static fold_status find_pool(struct fold_rank_bench *b, const struct wire_entrant *part,
+static fold_status find_pool(struct fold_rank_bench *b, const struct fold_wire_entrant *part,
                              struct fold_rank_pool **found) {
   for (size_t i = 0; i < b->n_pools; i++)
     if (b->pool[i].first_col == part->first_col && b->pool[i].cols == part->cols) {
@@ -111,7 +111,7 @@ static struct fold_call call_of(const struct fold_rank_bench *b, struct fold_ran
 }
 
 static fold_status add_entrant(struct fold_rank_bench *b, const struct fold_registry *registry, enum fold_engine engine,
-                               const struct wire_entrant *from) {
+                               const struct fold_wire_entrant *from) {
   char name[FOLD_WIRE_NAME + 1];
   memcpy(name, from->subject, FOLD_WIRE_NAME);
   name[FOLD_WIRE_NAME] = '\0';
@@ -130,7 +130,7 @@ static fold_status add_entrant(struct fold_rank_bench *b, const struct fold_regi
 }
 
 static fold_status lay_all(struct fold_rank_bench *b, const struct fold_registry *registry, enum fold_engine engine,
-                           struct fold_comm *comm, const struct wire_lay *lay, bool lean) {
+                           struct fold_comm *comm, const struct fold_wire_lay *lay, bool lean) {
   const struct fold_comm_engine *e = fold_comm_engine_of(engine);
   fold_rank_bench_drop(b);
   if (lay->n_entrants > FOLD_WIRE_ENTRANTS) return fold_error(FOLD_ENVIRONMENT, "too many subjects are to be timed");
@@ -153,7 +153,7 @@ static fold_status lay_all(struct fold_rank_bench *b, const struct fold_registry
 }
 
 fold_status fold_rank_lay(struct fold_rank_bench *b, const struct fold_registry *registry, enum fold_engine engine,
-                          struct fold_comm *comm, const struct wire_lay *lay) {
+                          struct fold_comm *comm, const struct fold_wire_lay *lay) {
   fold_status status = lay_all(b, registry, engine, comm, lay, false);
   return status.code == FOLD_NO_MEMORY ? lay_all(b, registry, engine, comm, lay, true) : status;
 }
@@ -197,8 +197,9 @@ static fold_status run_poisoned(struct fold_rank_bench *b, struct fold_rank_entr
   return status.code == FOLD_OK ? finished : status;
 }
 
-fold_status fold_rank_check(struct fold_rank_bench *b, const struct wire_check *check, struct wire_checked *checked) {
-  *checked = (struct wire_checked){0};
+fold_status fold_rank_check(struct fold_rank_bench *b, const struct fold_wire_check *check,
+                            struct fold_wire_checked *checked) {
+  *checked = (struct fold_wire_checked){0};
   if (check->entrant >= b->n_entrants) return fold_error(FOLD_ENVIRONMENT, "what is to be checked is not laid");
   struct fold_rank_entrant *e = &b->entrant[check->entrant];
   size_t size = fold_dtype_size((enum fold_dtype)b->lay.dtype), n_bytes = b->lay.rows * size;
@@ -232,7 +233,7 @@ static fold_status meet(const struct fold_rank_bench *b) {
   return fold_comm_allreduce(&quiet, b->meeting, b->meeting, 1, FOLD_COMM_F32, FOLD_SUM, NULL);
 }
 
-size_t fold_rank_race_entrants(const struct fold_rank_bench *b, const struct wire_race *race) {
+size_t fold_rank_race_entrants(const struct fold_rank_bench *b, const struct fold_wire_race *race) {
   size_t n = 0;
   for (size_t i = 0; i < b->n_entrants; i++) n += race->entrants >> i & 1;
   return n;
@@ -240,7 +241,7 @@ size_t fold_rank_race_entrants(const struct fold_rank_bench *b, const struct wir
 
 /* The sequence of entrants in round i, the same on every rank and different in each round. An entrant's place changes a
  * GPU's clocks and caches, by less than 1% but always in the same direction. Fisher and Yates, by splitmix64. */
-static size_t draw_sequence(const struct fold_rank_bench *b, const struct wire_race *race, unsigned i,
+static size_t draw_sequence(const struct fold_rank_bench *b, const struct fold_wire_race *race, unsigned i,
                             size_t sequence[FOLD_WIRE_ENTRANTS]) {
   uint64_t state = (uint64_t)(race->round + i + 1) << 32;
   size_t n = 0;
@@ -259,7 +260,7 @@ static size_t draw_sequence(const struct fold_rank_bench *b, const struct wire_r
 
 /* Runs all entrants again and again; the first rounds are not timed. Run i of entrant k has place i * n_entrants +
  * k. */
-static fold_status race_rounds(struct fold_rank_bench *b, const struct wire_race *race) {
+static fold_status race_rounds(struct fold_rank_bench *b, const struct fold_wire_race *race) {
   size_t enqueued = 0, slot = 0, sequence[FOLD_WIRE_ENTRANTS];
   for (unsigned i = 0; i < race->warm_up + race->repeats; i++) {
     size_t n = draw_sequence(b, race, i, sequence), first = (i < race->warm_up ? 0 : i - race->warm_up) * b->n_entrants;
@@ -275,7 +276,7 @@ static fold_status race_rounds(struct fold_rank_bench *b, const struct wire_race
   return b->memory->finish();
 }
 
-fold_status fold_rank_race(struct fold_rank_bench *b, const struct wire_race *race, double *seconds) {
+fold_status fold_rank_race(struct fold_rank_bench *b, const struct fold_wire_race *race, double *seconds) {
   if (b->n_entrants * race->repeats > b->clock.n)
     return fold_error(FOLD_ENVIRONMENT, "more runs are to be timed than were laid");
   for (size_t k = 0; k < b->n_entrants; k++) b->entrant[k].comm.enter = NULL;

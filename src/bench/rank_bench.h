@@ -34,7 +34,7 @@ struct fold_rank_entrant {
 struct fold_rank_bench {
   const struct fold_engine_ops *memory;
   struct fold_comm *comm;
-  struct wire_lay lay;
+  struct fold_wire_lay lay;
   bool lean; /* memory is short: the pool gets no more slots than fill it */
   struct fold_rank_pool pool[FOLD_WIRE_ENTRANTS];
   struct fold_rank_entrant entrant[FOLD_WIRE_ENTRANTS];
@@ -49,13 +49,15 @@ extern const struct fold_rank_service fold_rank_bench_service;
 /* One function for each question (rank_wire.h). fold_rank_lay drops what was laid before; what is laid with no repeats
  * can be checked but not raced. */
 fold_status fold_rank_lay(struct fold_rank_bench *b, const struct fold_registry *registry, enum fold_engine engine,
-                          struct fold_comm *comm, const struct wire_lay *lay);
-fold_status fold_rank_check(struct fold_rank_bench *b, const struct wire_check *check, struct wire_checked *checked);
+                          struct fold_comm *comm, const struct fold_wire_lay *lay);
+fold_status fold_rank_check(struct fold_rank_bench *b, const struct fold_wire_check *check,
+                            struct fold_wire_checked *checked);
 /* `seconds` gets as many times as the mask has entrants, times `repeats`. */
-fold_status fold_rank_race(struct fold_rank_bench *b, const struct wire_race *race, double *seconds);
-size_t fold_rank_race_entrants(const struct fold_rank_bench *b, const struct wire_race *race);
+fold_status fold_rank_race(struct fold_rank_bench *b, const struct fold_wire_race *race, double *seconds);
+size_t fold_rank_race_entrants(const struct fold_rank_bench *b, const struct fold_wire_race *race);
 /* On a host it is the fastest read of the nearest cache. */
-fold_status fold_rank_ceiling(enum fold_engine memory, const struct wire_ceiling *asked, struct fold_ceiling *ceiling);
+fold_status fold_rank_ceiling(enum fold_engine memory, const struct fold_wire_ceiling *asked,
+                              struct fold_ceiling *ceiling);
 void fold_rank_bench_drop(struct fold_rank_bench *b);
 
 /* Sets e->comm and e->parts: what that share of a subject sees of the rank's comm (rank_share.c). */

@@ -41,7 +41,8 @@ static fold_status host_ceiling(struct fold_ceiling *ceiling) {
   return status;
 }
 
-fold_status fold_rank_ceiling(enum fold_engine memory, const struct wire_ceiling *asked, struct fold_ceiling *ceiling) {
+fold_status fold_rank_ceiling(enum fold_engine memory, const struct fold_wire_ceiling *asked,
+                              struct fold_ceiling *ceiling) {
   const char *shape = "";
   if (fold_engine_is_host(memory)) return host_ceiling(ceiling);
   return fold_bench_ceiling(asked->n_bytes / 16 * 16, 21, ceiling, &shape);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 static fold_status lay(struct fold_rank_bench *b, const struct fold_rank_seat *seat, struct fold_comm *const *comm,
-                       const struct wire_lay *lay) {
+                       const struct fold_wire_lay *lay) {
   if (lay->ranks == 0 || lay->ranks > seat->ranks || !comm[lay->ranks - 1])
     return fold_error(FOLD_ENVIRONMENT, "there is no communicator to time");
   return fold_rank_lay(b, seat->registry, seat->engine, comm[lay->ranks - 1], lay);
@@ -21,9 +21,11 @@ static fold_status answer(void *state, const struct fold_rank_seat *seat, struct
   struct fold_rank_bench *b = state;
   switch (kind) {
     case WIRE_LAY: return lay(b, seat, comm, head);
-    case WIRE_CHECK: FOLD_TRY(room(sizeof(struct wire_checked), bytes, n)); return fold_rank_check(b, head, *bytes);
+    case WIRE_CHECK:
+      FOLD_TRY(room(sizeof(struct fold_wire_checked), bytes, n));
+      return fold_rank_check(b, head, *bytes);
     case WIRE_RACE: {
-      const struct wire_race *race = head;
+      const struct fold_wire_race *race = head;
       FOLD_TRY(room(fold_rank_race_entrants(b, race) * race->repeats * sizeof(double), bytes, n));
       return fold_rank_race(b, race, *bytes);
     }
@@ -37,6 +39,6 @@ static fold_status answer(void *state, const struct fold_rank_seat *seat, struct
 static void drop(void *state) { fold_rank_bench_drop(state); }
 
 const struct fold_rank_service fold_rank_bench_service = {.state_bytes = sizeof(struct fold_rank_bench),
-                                                          .head_bytes = sizeof(struct wire_lay),
+                                                          .head_bytes = sizeof(struct fold_wire_lay),
                                                           .answer = answer,
                                                           .drop = drop};

@@ -132,7 +132,7 @@ static fold_status ceiling_of(const struct fold_subject *s, const struct fold_ca
   size_t most = 0;
   for (size_t i = 0; i < cases->n; i++)
     if (fold_case_all_bytes(&cases->at[i]) > most) most = fold_case_all_bytes(&cases->at[i]);
-  const struct wire_ceiling asked = {.n_bytes = most};
+  const struct fold_wire_ceiling asked = {.n_bytes = most};
   return fold_rank_ceiling(s->engine, &asked, ceiling);
 }
 

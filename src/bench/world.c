@@ -25,22 +25,22 @@ static void enter(struct fold_world_race *s) {
 
 /* Describes rank r's part of the columns. */
 static void fill_lay(const struct fold_world_race *s, const struct fold_generator *generator, unsigned repeats,
-                     unsigned rank, struct wire_lay *lay) {
+                     unsigned rank, struct fold_wire_lay *lay) {
   const struct fold_world_shape *shape = s->shape;
-  *lay = (struct wire_lay){.dtype = shape->dtype,
-                           .op = shape->op,
-                           .ranks = shape->ranks,
-                           .vectors = shape->vectors,
-                           .seed = s->options->seed,
-                           .rows = shape->rows,
-                           .all_cols = shape->cols,
-                           .n_entrants = (uint32_t)s->n * s->shares,
-                           .repeats = repeats};
+  *lay = (struct fold_wire_lay){.dtype = shape->dtype,
+                                .op = shape->op,
+                                .ranks = shape->ranks,
+                                .vectors = shape->vectors,
+                                .seed = s->options->seed,
+                                .rows = shape->rows,
+                                .all_cols = shape->cols,
+                                .n_entrants = (uint32_t)s->n * s->shares,
+                                .repeats = repeats};
   snprintf(lay->generator, sizeof lay->generator, "%s", generator->name);
   for (uint32_t k = 0; k < lay->n_entrants; k++) {
     const struct fold_subject *subject = s->timing[k / s->shares].subject;
     size_t grain = subject->grain ? subject->grain(shape->cols) : 1;
-    struct wire_entrant *e = &lay->entrant[k];
+    struct fold_wire_entrant *e = &lay->entrant[k];
     snprintf(e->subject, sizeof e->subject, "%s", subject->name);
     e->share = k % s->shares;
     e->first_col = fold_comm_cut(shape->cols, grain, (int)shape->ranks, (int)rank);
@@ -50,7 +50,7 @@ static void fill_lay(const struct fold_world_race *s, const struct fold_generato
 
 /* Lays an input. With no repeats it can be checked, but not raced. */
 static fold_status lay(const struct fold_world_race *s, const struct fold_generator *generator, unsigned repeats) {
-  struct wire_lay *heads = calloc(s->shape->ranks, sizeof *heads);
+  struct fold_wire_lay *heads = calloc(s->shape->ranks, sizeof *heads);
   if (!heads) return fold_no_memory("for %u ranks", s->shape->ranks);
   for (unsigned r = 0; r < s->shape->ranks; r++) fill_lay(s, generator, repeats, r, &heads[r]);
   struct fold_question question = {
@@ -66,7 +66,7 @@ static unsigned count_bits(uint32_t mask) { return (unsigned)__builtin_popcount(
 static fold_status race_some(const struct fold_world_race *s, unsigned warm_up, unsigned repeats, double *times,
                              size_t stride, size_t at) {
   unsigned ranks = s->shape->ranks, n = count_bits(s->in);
-  struct wire_race head = {.entrants = s->in, .warm_up = warm_up, .repeats = repeats, .round = (uint32_t)at};
+  struct fold_wire_race head = {.entrants = s->in, .warm_up = warm_up, .repeats = repeats, .round = (uint32_t)at};
   double *seconds = calloc((size_t)ranks * n * repeats + 1, sizeof *seconds);
   if (!seconds) return fold_no_memory("for times");
   struct fold_question question = {.kind = WIRE_RACE,
@@ -185,7 +185,7 @@ fold_status fold_bench_world_ceiling(enum fold_engine engine, size_t n_bytes, st
   unsigned ranks = fold_world_ranks(world), at_once = fold_engine_is_host(engine) ? 1 : ranks;
   struct fold_ceiling *each = calloc(ranks, sizeof *each);
   if (!each) return fold_no_memory("for %u ranks", ranks);
-  struct wire_ceiling head = {.n_bytes = n_bytes};
+  struct fold_wire_ceiling head = {.n_bytes = n_bytes};
   struct fold_question question = {.kind = WIRE_CEILING,
                                    .head = &head,
                                    .one_head = true,

@@ -138,7 +138,7 @@ static bool promises_accuracy(const struct fold_subject *subject, enum fold_dtyp
 }
 
 static fold_status judge_integers(const struct fold_world_race *s, struct fold_world_timing *t,
-                                  const struct wire_checked *checked, const volatile int *stop) {
+                                  const struct fold_wire_checked *checked, const volatile int *stop) {
   enum fold_dtype dtype = s->shape->dtype;
   const struct fold_truth *truth;
   struct fold_finding finding = fold_finding_open(1);
@@ -159,7 +159,7 @@ static fold_status judge_integers(const struct fold_world_race *s, struct fold_w
 }
 
 /* A subject is called "held" only if it was judged; whether ranks agree and repeat is always checked. */
-static void judge_ranks(struct fold_world_timing *t, const struct wire_checked *checked, bool verify) {
+static void judge_ranks(struct fold_world_timing *t, const struct fold_wire_checked *checked, bool verify) {
   struct fold_finding agree = fold_finding_open(t->shape.rows), repeat = fold_finding_open(t->shape.rows);
   bool agreed = true, repeated = true;
   char what[120];
@@ -180,8 +180,8 @@ static void judge_ranks(struct fold_world_timing *t, const struct wire_checked *
 }
 
 /* *checked must be freed even if this fails. */
-static fold_status ask(const struct fold_world_race *s, size_t k, struct wire_checked **checked) {
-  struct wire_check head = {.entrant = (uint32_t)(k * s->shares)};
+static fold_status ask(const struct fold_world_race *s, size_t k, struct fold_wire_checked **checked) {
+  struct fold_wire_check head = {.entrant = (uint32_t)(k * s->shares)};
   *checked = calloc(s->shape->ranks, sizeof **checked);
   if (!*checked) return fold_no_memory("to check");
   struct fold_question question = {.kind = WIRE_CHECK,
@@ -196,7 +196,7 @@ static fold_status ask(const struct fold_world_race *s, size_t k, struct wire_ch
 fold_status fold_world_race_check(const struct fold_world_race *s, size_t k, const volatile int *stop) {
   const struct fold_world_shape *shape = s->shape;
   struct fold_world_timing *t = &s->timing[k];
-  struct wire_checked *checked;
+  struct fold_wire_checked *checked;
   bool whole = is_whole(shape);
   fold_status status = ask(s, k, &checked);
   if (status.code == FOLD_OK) judge_ranks(t, checked, s->options->verify);
@@ -211,7 +211,7 @@ fold_status fold_world_race_check(const struct fold_world_race *s, size_t k, con
 
 fold_status fold_world_race_check_integers(const struct fold_world_race *s, size_t k, const volatile int *stop) {
   struct fold_world_timing *t = &s->timing[k];
-  struct wire_checked *checked;
+  struct fold_wire_checked *checked;
   if (!promises_accuracy(t->subject, s->shape->dtype)) return fold_ok();
   fold_status status = ask(s, k, &checked);
   if (status.code == FOLD_OK) status = judge_integers(s, t, checked, stop);

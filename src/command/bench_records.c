@@ -26,7 +26,7 @@ static json_t *open_record(const struct world_bench *w, const char *type, const 
                            "verdict", fold_judged_verdict(&t->judged), "implausible", l->figures.implausible != NULL);
   if (!line) return NULL;
   if (fold_world_of(t->shape.engine, &world).code == FOLD_OK) {
-    const struct wire_hello *hello = fold_world_hello(world, 0);
+    const struct fold_wire_hello *hello = fold_world_hello(world, 0);
     json_object_set_new(line, "library", json_string(hello->library));
     json_object_set_new(line, "world", json_integer(fold_world_ranks(world)));
     if (hello->device[0]) json_object_set_new(line, "device", json_string(hello->device));

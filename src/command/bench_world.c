@@ -178,7 +178,7 @@ static fold_status find_limits(struct world_bench *w, const struct fold_world *w
 }
 
 static void print_world(const struct world_bench *w, const struct fold_world *world) {
-  const struct wire_hello *hello = fold_world_hello(world, 0);
+  const struct fold_wire_hello *hello = fold_world_hello(world, 0);
   bool cache =
       fold_engine_is_host(w->b->engine) && isnan(w->b->memory); /* inputs may lie in a cache (rank_ceiling.c) */
   printf("%u ranks, %s%s%s; the slowest rank's time of %u runs; %s: %.1f GB/s a rank; link: ", fold_world_ranks(world),

@@ -39,9 +39,9 @@ fold_status fold_map_asker_open(struct fold_map_asker *a, const struct fold_map_
   a->mark = calloc(a->n + 1, 1);
   if (!a->fill || !a->got || !a->other || !a->between || !a->mark)
     return fold_no_memory("for a map of %zu elements", a->n);
-  const struct wire_load load = {.dtype = a->dtype, .n = a->n, .max_rows = a->n};
+  const struct fold_wire_load load = {.dtype = a->dtype, .n = a->n, .max_rows = a->n};
   for (unsigned r = 0; r < a->ranks; r++)
-    a->fill[r] = (struct wire_fill){.load = load, .accumulator = FOLD_DTYPES, .ranks = a->ranks};
+    a->fill[r] = (struct fold_wire_fill){.load = load, .accumulator = FOLD_DTYPES, .ranks = a->ranks};
   return fold_ok();
 }
 
@@ -53,17 +53,17 @@ void fold_map_asker_close(struct fold_map_asker *a) {
   free(a->mark);
 }
 
-static fold_status run(struct fold_map_asker *a, unsigned char poison, struct wire_ran *ran) {
-  struct wire_run *heads = calloc(a->ranks, sizeof *heads);
+static fold_status run(struct fold_map_asker *a, unsigned char poison, struct fold_wire_ran *ran) {
+  struct fold_wire_run *heads = calloc(a->ranks, sizeof *heads);
   if (!heads) return fold_no_memory("for %u ranks", a->ranks);
   for (unsigned r = 0; r < a->ranks; r++) {
-    heads[r] = (struct wire_run){.problem = FOLD_ROWS_SUM,
-                                 .ranks = a->ranks,
-                                 .rows = a->n,
-                                 .cols = 1,
-                                 .first_col = r,
-                                 .all_cols = a->ranks,
-                                 .poison = poison};
+    heads[r] = (struct fold_wire_run){.problem = FOLD_ROWS_SUM,
+                                      .ranks = a->ranks,
+                                      .rows = a->n,
+                                      .cols = 1,
+                                      .first_col = r,
+                                      .all_cols = a->ranks,
+                                      .poison = poison};
     snprintf(heads[r].subject, sizeof heads[r].subject, "%s", a->subject->name);
   }
   const struct fold_question question = {.kind = WIRE_RUN,
@@ -97,14 +97,15 @@ static fold_status compare(struct fold_map_asker *a, unsigned rank, const void *
   return fold_ok();
 }
 
-static fold_status compare_ranks(struct fold_map_asker *a, const void *like, const struct wire_ran *ran) {
+static fold_status compare_ranks(struct fold_map_asker *a, const void *like, const struct fold_wire_ran *ran) {
   for (unsigned r = 1; r < a->ranks; r++)
     if (ran[r].hash != ran[0].hash) FOLD_TRY(compare(a, r, like, FOLD_MAP_OTHER_ON_RANK));
   return fold_ok();
 }
 
 /* Looks for what makes answers worthless. A result that holds the poison of each run was not written. */
-static fold_status look(struct fold_map_asker *a, const struct wire_ran *first, const struct wire_ran *second) {
+static fold_status look(struct fold_map_asker *a, const struct fold_wire_ran *first,
+                        const struct fold_wire_ran *second) {
   char stray[120];
   for (unsigned r = 0; r < a->ranks && !a->side_effect[0]; r++) {
     const struct fold_traces *one = &first[r].traces, *two = &second[r].traces;
@@ -120,15 +121,15 @@ static fold_status look(struct fold_map_asker *a, const struct wire_ran *first, 
   return a->side_effect[0] ? fold_error(FOLD_BAD_INPUT, "%s", a->side_effect) : fold_ok();
 }
 
-static fold_status fill(struct fold_map_asker *a, const struct wire_fill *parts) {
+static fold_status fill(struct fold_map_asker *a, const struct fold_wire_fill *parts) {
   const struct fold_question question = {
       .kind = WIRE_FILL, .head = parts, .head_bytes = sizeof *parts, .what = "making its part of the message"};
   return fold_world_ask(a->world, 0, a->ranks, &question, NULL);
 }
 
 /* All terms are negative, because no probe has a negative sum. */
-static fold_status call_between(struct fold_map_asker *a, struct wire_ran *ran) {
-  struct wire_fill *parts = malloc(a->ranks * sizeof *parts);
+static fold_status call_between(struct fold_map_asker *a, struct fold_wire_ran *ran) {
+  struct fold_wire_fill *parts = malloc(a->ranks * sizeof *parts);
   if (!parts) return fold_no_memory("for %u ranks", a->ranks);
   for (unsigned r = 0; r < a->ranks; r++) {
     parts[r] = a->fill[r];
@@ -149,7 +150,7 @@ static fold_status call_between(struct fold_map_asker *a, struct wire_ran *ran) 
   return fill(a, a->fill);
 }
 
-static fold_status run_twice(struct fold_map_asker *a, struct wire_ran *first, struct wire_ran *second) {
+static fold_status run_twice(struct fold_map_asker *a, struct fold_wire_ran *first, struct fold_wire_ran *second) {
   FOLD_TRY(run(a, FOLD_BASE_POISON, first));
   FOLD_TRY(fetch(a, 0, a->got));
   FOLD_TRY(compare_ranks(a, a->got, first));
@@ -164,7 +165,7 @@ fold_status fold_map_call(struct fold_map_asker *a) {
   FOLD_TRY(fill(a, a->fill));
   if (a->marked) memset(a->mark, FOLD_MAP_SAME, a->n);
   a->marked = false;
-  struct wire_ran *ran = calloc(2 * a->ranks, sizeof *ran);
+  struct fold_wire_ran *ran = calloc(2 * a->ranks, sizeof *ran);
   if (!ran) return fold_no_memory("for %u ranks", a->ranks);
   const fold_status status = run_twice(a, ran, ran + a->ranks);
   free(ran);

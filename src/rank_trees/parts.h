@@ -13,9 +13,9 @@ struct fold_map_asker {
   size_t n;
   unsigned ranks;
   struct fold_world *world;
-  struct wire_fill *fill; /* one for each rank; the caller writes all of it but `load` */
-  void *got, *other;      /* the results of rank 0 in the first run; any other results */
-  void *between;          /* rank 0's results of the first call in between */
+  struct fold_wire_fill *fill; /* one for each rank; the caller writes all of it but `load` */
+  void *got, *other;           /* the results of rank 0 in the first run; any other results */
+  void *between;               /* rank 0's results of the first call in between */
   bool has_between;
   uint64_t between_hash;
   unsigned char *mark; /* of each element: enum fold_map_mark */

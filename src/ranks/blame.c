@@ -19,7 +19,7 @@ static struct fold_world_call *last_call(const struct fold_rank *rank) {
 bool fold_world_find_other_arguments(const struct fold_world *w, unsigned first, unsigned n, char text[200]) {
   for (unsigned r = first + 1; r < first + n; r++)
     for (size_t k = 0; k < w->rank[r].n_calls && k < w->rank[first].n_calls; k++) {
-      const struct wire_enter *a = &w->rank[first].calls[k].enter, *b = &w->rank[r].calls[k].enter;
+      const struct fold_wire_enter *a = &w->rank[first].calls[k].enter, *b = &w->rank[r].calls[k].enter;
       if (a->count == b->count && strcmp(a->call, b->call) == 0 && strcmp(a->type, b->type) == 0) continue;
       snprintf(text, 200, "rank %u called %s of %llu %s where rank %u called %s of %llu %s", r, b->call,
                (unsigned long long)b->count, b->type, first, a->call, (unsigned long long)a->count, a->type);

@@ -24,8 +24,8 @@ struct connection {
   struct fold_limit limit; /* for its hello */
   size_t n;
   struct {
-    struct wire_head head;
-    struct wire_hello hello;
+    struct fold_wire_head head;
+    struct fold_wire_hello hello;
   } said;
 };
 
@@ -50,8 +50,8 @@ fold_status fold_listener_open(struct fold_listener *listener) {
 }
 
 /* Checks that the rank belongs to this world, and is like the others. */
-static fold_status check_hello(const struct fold_world *w, const struct wire_hello *hello) {
-  const struct wire_hello *other = NULL;
+static fold_status check_hello(const struct fold_world *w, const struct fold_wire_hello *hello) {
+  const struct fold_wire_hello *other = NULL;
   for (unsigned r = 0; r < w->ranks && !other; r++)
     if (w->rank[r].fd >= 0) other = &w->rank[r].hello;
   if (strcmp(hello->version, FOLD_VERSION) != 0)
@@ -70,7 +70,7 @@ static fold_status check_hello(const struct fold_world *w, const struct wire_hel
 
 /* A connection that sent the secret becomes a rank's, or is the reason why the world fails. */
 static fold_status admit(struct fold_world *w, struct connection *connection, unsigned *admitted) {
-  struct wire_hello *hello = &connection->said.hello;
+  struct fold_wire_hello *hello = &connection->said.hello;
   hello->version[sizeof hello->version - 1] = hello->library[sizeof hello->library - 1] = '\0';
   hello->host[sizeof hello->host - 1] = hello->device[sizeof hello->device - 1] = '\0';
   FOLD_TRY(check_hello(w, hello));
@@ -89,7 +89,7 @@ static void drop(struct connection *connection) {
 
 /* A hello of another version begins with the same fields, but may be longer or shorter than ours. */
 static fold_status hear_first(const struct connection *connection, uint64_t secret, bool *known) {
-  const struct wire_first *first = (const struct wire_first *)&connection->said.hello;
+  const struct fold_wire_first *first = (const struct fold_wire_first *)&connection->said.hello;
   *known = connection->said.head.kind == WIRE_HELLO && first->secret == secret;
   if (*known &&
       (first->protocol != FOLD_WIRE_PROTOCOL || connection->said.head.n_bytes != sizeof connection->said.hello))
@@ -101,7 +101,7 @@ static fold_status hear_first(const struct connection *connection, uint64_t secr
 
 /* Receives what a connection has sent by now. */
 static fold_status hear(struct fold_world *w, struct connection *connection, uint64_t secret, unsigned *admitted) {
-  const size_t first = sizeof(struct wire_head) + sizeof(struct wire_first);
+  const size_t first = sizeof(struct fold_wire_head) + sizeof(struct fold_wire_first);
   ssize_t got = recv(connection->fd, (char *)&connection->said + connection->n, sizeof connection->said - connection->n,
                      MSG_DONTWAIT);
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return fold_ok();

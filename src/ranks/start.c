@@ -150,7 +150,7 @@ static fold_status start_launcher(struct fold_world *w, const struct words *word
 /* A library that is opened at run time may be another one in the ranks, whose environment the launcher makes; but
  * verdicts and records name this process's. */
 static fold_status check_library(const struct fold_world *w, const struct fold_comm_engine *engine) {
-  const struct wire_hello *rank = &w->rank[0].hello;
+  const struct fold_wire_hello *rank = &w->rank[0].hello;
   char own[64] = "";
   engine->version(own);
   if (strcmp(own, rank->library) == 0) return fold_ok();

@@ -9,12 +9,12 @@
 #include "ranks/world.h"
 
 struct fold_world_call {
-  struct wire_enter enter;
+  struct fold_wire_enter enter;
 };
 
 struct fold_rank {
   int fd;
-  struct wire_hello hello;
+  struct fold_wire_hello hello;
   bool opened; /* for rank r: the comm of r + 1 ranks is there */
   /* for the question that is asked now: */
   bool answered, gone, cut; /* cut: gone with its machine, or with the way to it */
@@ -35,9 +35,9 @@ struct fold_world {
   char secret[32];     /* passed to the ranks as text; empty until there is a launcher */
   struct stat program; /* the program that each rank runs */
   pid_t launcher; /* the guard that runs the launcher (in the guard: the launcher); 0: there is none, or it has ended */
-  int harness_pipe;      /* our end of the guard's pipe; -1: none */
-  int output;     /* what the launcher and the ranks print, -1: none */
-  off_t output_at; /* where this world's text begins */
+  int harness_pipe; /* our end of the guard's pipe; -1: none */
+  int output;       /* what the launcher and the ranks print, -1: none */
+  off_t output_at;  /* where this world's text begins */
 };
 
 /* Starts the launcher and waits until each rank has said who it is. */

@@ -87,7 +87,7 @@ static void advance(struct iovec *part, size_t sent) {
 
 static enum fold_wire send_whole(int fd, double end, int how, uint32_t kind, const void *a, size_t n_a, const void *b,
                                  size_t n_b) {
-  struct wire_head head = {.kind = kind, .n_bytes = n_a + n_b};
+  struct fold_wire_head head = {.kind = kind, .n_bytes = n_a + n_b};
   struct iovec parts[] = {{&head, sizeof head}, {(void *)(uintptr_t)a, n_a}, {(void *)(uintptr_t)b, n_b}};
   struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
   struct fold_limit limit = fold_limit_until(end);

@@ -15,46 +15,46 @@
 #define FOLD_WIRE_PROTOCOL 9
 #define FOLD_WIRE_NAME 96
 
-enum wire_kind {
-  WIRE_HELLO, /* rank: struct wire_hello, unasked, before it has started anything */
+enum fold_wire_kind {
+  WIRE_HELLO, /* rank: struct fold_wire_hello, unasked, before it has started anything */
   WIRE_TOKEN, /* -> FOLD_COMM_TOKEN bytes */
-  WIRE_OPEN,  /* struct wire_open -> nothing; makes the comm of that many ranks */
-  WIRE_LOAD,  /* struct wire_load, then its elements -> uint64_t: the hash of the input that was there, if it `looks` */
-  WIRE_RUN,   /* struct wire_run -> struct wire_ran */
+  WIRE_OPEN,  /* struct fold_wire_open -> nothing; makes the comm of that many ranks */
+  WIRE_LOAD, /* struct fold_wire_load, then its elements -> uint64_t: the hash of the input that was there, if it `looks` */
+  WIRE_RUN,   /* struct fold_wire_run -> struct fold_wire_ran */
   WIRE_FETCH, /* -> the results of the last run */
   WIRE_HASH,  /* -> uint64_t: the input's hash as it is now */
   WIRE_END,   /* -> nothing; the rank ends */
-  WIRE_ENTER, /* rank: struct wire_enter */
+  WIRE_ENTER, /* rank: struct fold_wire_enter */
   WIRE_DONE,
   WIRE_FAILED,       /* rank: fold_status */
   WIRE_START,        /* -> char[64]: what the rank computes on, empty for the host; starts MPI, or takes a GPU */
-  WIRE_FILL,         /* struct wire_fill -> nothing; the rank makes its part itself */
+  WIRE_FILL,         /* struct fold_wire_fill -> nothing; the rank makes its part itself */
   WIRE_SERVICE = 32, /* and on: questions of a service that was given to the rank (rank.h) */
 };
 
-struct wire_head {
+struct fold_wire_head {
   uint32_t kind, reserved;
   uint64_t n_bytes; /* how many bytes follow */
 };
 
 /* Every version's hello begins with this, whatever follows. */
-struct wire_first {
+struct fold_wire_first {
   uint64_t secret; /* as the launcher was told */
   uint32_t protocol;
 };
-struct wire_hello {
+struct fold_wire_hello {
   uint64_t secret;
   uint32_t protocol, rank, ranks; /* as the rank's launcher numbers them */
   int64_t pid;
   char version[32], library[64], host[64], device[64];
 };
 
-struct wire_open {
+struct fold_wire_open {
   uint32_t ranks;
   unsigned char token[FOLD_COMM_TOKEN];
 };
 
-struct wire_load {
+struct fold_wire_load {
   uint32_t dtype;
   int32_t shift;
   uint64_t n, max_rows;
@@ -63,13 +63,13 @@ struct wire_load {
 
 /* Elements that are all `bits`; or, where `accumulator` is a dtype, this rank's elements of map_data.h, for `ranks`
  * ranks. */
-struct wire_fill {
-  struct wire_load load;
+struct fold_wire_fill {
+  struct fold_wire_load load;
   uint64_t bits, seed;
   uint32_t accumulator, ranks; /* FOLD_DTYPES: no data */
 };
 
-struct wire_run {
+struct fold_wire_run {
   char subject[FOLD_WIRE_NAME];
   uint32_t problem, ranks; /* enum fold_problem_id */
   uint64_t rows, cols, first_col, all_cols;
@@ -80,7 +80,7 @@ struct wire_run {
 
 enum { WIRE_RESULTS = 128 };
 
-struct wire_ran {
+struct fold_wire_ran {
   struct fold_traces traces;
   uint64_t hash;                       /* XXH3-64 of the results' bytes */
   uint64_t before;                     /* the input's hash before it was moved */
@@ -88,7 +88,7 @@ struct wire_ran {
   unsigned char results[WIRE_RESULTS]; /* if they fit; else they are to be fetched */
 };
 
-struct wire_enter {
+struct fold_wire_enter {
   char call[32], type[16];
   uint64_t count;
 };

@@ -38,7 +38,7 @@ size_t fold_worlds_sizes(unsigned ranks, unsigned sizes[FOLD_WORLDS_MOST]) {
 }
 
 uint64_t fold_world_loads(const struct fold_world *world) { return world->loads; }
-const struct wire_hello *fold_world_hello(const struct fold_world *world, unsigned rank) {
+const struct fold_wire_hello *fold_world_hello(const struct fold_world *world, unsigned rank) {
   return &world->rank[rank].hello;
 }
 
@@ -93,7 +93,7 @@ static enum heard take_call(struct fold_rank *rank, double end) {
     rank->calls = grown;
     rank->capacity = capacity;
   }
-  struct wire_enter *enter = &rank->calls[rank->n_calls].enter;
+  struct fold_wire_enter *enter = &rank->calls[rank->n_calls].enter;
   enum heard heard = of_wire(fold_wire_read_by(rank->fd, end, enter, sizeof *enter), HEARD_NOTHING);
   enter->call[sizeof enter->call - 1] = enter->type[sizeof enter->type - 1] = '\0';
   rank->n_calls += heard == HEARD_NOTHING;
@@ -109,11 +109,11 @@ static enum heard take_failure(struct fold_rank *rank, double end) {
 }
 
 static enum heard listen_to(struct fold_rank *rank, const struct fold_question *question, void *answer, double end) {
-  struct wire_head head;
+  struct fold_wire_head head;
   enum fold_wire how = fold_wire_read_by(rank->fd, end, &head, sizeof head);
   if (how != FOLD_WIRE_DONE) return of_wire(how, HEARD_NOTHING);
   switch (head.kind) {
-    case WIRE_ENTER: return head.n_bytes == sizeof(struct wire_enter) ? take_call(rank, end) : HEARD_NONSENSE;
+    case WIRE_ENTER: return head.n_bytes == sizeof(struct fold_wire_enter) ? take_call(rank, end) : HEARD_NONSENSE;
     case WIRE_FAILED: return head.n_bytes == sizeof rank->failure ? take_failure(rank, end) : HEARD_NONSENSE;
     case WIRE_DONE:
       if (head.n_bytes != question->answer_bytes) return HEARD_NONSENSE;
@@ -249,10 +249,10 @@ fold_status fold_world_need(struct fold_world *w, unsigned ranks) {
     return fold_error(FOLD_UNSUPPORTED, "needs %u ranks, there are %u%s", ranks, w->ranks,
                       fold_engine_is_host(w->engine) ? "" : " (one a GPU)");
   if (w->rank[ranks - 1].opened) return fold_ok();
-  struct wire_open open = {.ranks = ranks};
+  struct fold_wire_open open = {.ranks = ranks};
   struct fold_question token = {.kind = WIRE_TOKEN, .answer_bytes = sizeof open.token, .what = "making a communicator"};
   FOLD_TRY(fold_world_ask(w, 0, 1, &token, open.token));
-  struct wire_open *heads = calloc(ranks, sizeof *heads);
+  struct fold_wire_open *heads = calloc(ranks, sizeof *heads);
   if (!heads) return fold_no_memory("for %u ranks", ranks);
   for (unsigned r = 0; r < ranks; r++) heads[r] = open;
   struct fold_question question = {

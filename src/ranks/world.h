@@ -38,7 +38,7 @@ size_t fold_worlds_sizes(unsigned ranks, unsigned sizes[FOLD_WORLDS_MOST]);
  * parts. */
 uint64_t fold_world_loads(const struct fold_world *world);
 /* What a rank said of itself: library and device, for records. */
-const struct wire_hello *fold_world_hello(const struct fold_world *world, unsigned rank);
+const struct fold_wire_hello *fold_world_hello(const struct fold_world *world, unsigned rank);
 /* Ends every world. The status says if one did not end well. */
 fold_status fold_worlds_close(void);
 /* Ends this engine's world, if there is one. The next call of fold_world_of starts a new one, with the environment of
@@ -52,7 +52,7 @@ fold_status fold_world_need(struct fold_world *world, unsigned ranks);
 
 /* One question to each of the ranks first .. first + n - 1, and their answers. `what` names it in messages. */
 struct fold_question {
-  uint32_t kind;    /* enum wire_kind, or a service's */
+  uint32_t kind;    /* enum fold_wire_kind, or a service's */
   const void *head; /* n heads of head_bytes each; or, with one_head, one for all */
   bool one_head;
   size_t head_bytes;

@@ -37,7 +37,7 @@ static bool same_spread(const struct fold_rig_spread *a, const struct fold_rig_s
 /* The parts of all ranks, as they are sent. */
 struct parts {
   unsigned char *copy;
-  struct wire_load *head;
+  struct fold_wire_load *head;
   const void **body;
   size_t *n_bytes;
 };
@@ -56,11 +56,11 @@ static void lay_parts(const struct fold_rig *rig, const struct fold_rig_spread *
   unsigned char *to = p->copy;
   for (unsigned r = 0; r < s->ranks; r++, to += p->n_bytes[r - 1]) {
     p->n_bytes[r] = bytes_of(rig, s, r);
-    p->head[r] = (struct wire_load){.dtype = rig->dtype,
-                                    .shift = (int32_t)rig->in[0].shift,
-                                    .n = s->rows * fold_rig_part_of(s, r).cols,
-                                    .max_rows = s->rows,
-                                    .looks = looks};
+    p->head[r] = (struct fold_wire_load){.dtype = rig->dtype,
+                                         .shift = (int32_t)rig->in[0].shift,
+                                         .n = s->rows * fold_rig_part_of(s, r).cols,
+                                         .max_rows = s->rows,
+                                         .looks = looks};
     p->body[r] = to;
     copy_part(rig, s, r, to);
     sent[r] = XXH3_64bits(to, p->n_bytes[r]);

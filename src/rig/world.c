@@ -15,23 +15,23 @@
 
 static fold_status run_ranks(const struct fold_rig *rig, const struct fold_rig_spread *s,
                              const struct fold_subject *subject, const struct fold_request *request,
-                             struct wire_ran *ran) {
-  struct wire_run *heads = calloc(s->ranks, sizeof *heads);
+                             struct fold_wire_ran *ran) {
+  struct fold_wire_run *heads = calloc(s->ranks, sizeof *heads);
   if (!heads) return fold_no_memory("for %u ranks", s->ranks);
   for (unsigned r = 0; r < s->ranks; r++) {
     const struct fold_rank_part part = fold_rig_part_of(s, r);
-    heads[r] = (struct wire_run){.problem = rig->problem->id,
-                                 .ranks = s->ranks,
-                                 .rows = s->rows,
-                                 .cols = part.cols,
-                                 .first_col = part.at,
-                                 .all_cols = s->cols,
-                                 .launch = request->launch,
-                                 .poison = request->poison,
-                                 .placement = request->placement,
-                                 .out_shift = request->out_shift,
-                                 .scratch_shift = request->scratch_shift,
-                                 .shift = (int32_t)rig->in[0].shift};
+    heads[r] = (struct fold_wire_run){.problem = rig->problem->id,
+                                      .ranks = s->ranks,
+                                      .rows = s->rows,
+                                      .cols = part.cols,
+                                      .first_col = part.at,
+                                      .all_cols = s->cols,
+                                      .launch = request->launch,
+                                      .poison = request->poison,
+                                      .placement = request->placement,
+                                      .out_shift = request->out_shift,
+                                      .scratch_shift = request->scratch_shift,
+                                      .shift = (int32_t)rig->in[0].shift};
     snprintf(heads[r].subject, sizeof heads[r].subject, "%s", subject->name);
   }
   struct fold_question question = {
@@ -47,8 +47,8 @@ static fold_status fetch(const struct fold_rig *rig, unsigned rank, size_t n_byt
 }
 
 /* Short results came with the answer of the run. */
-static fold_status results_of(const struct fold_rig *rig, unsigned rank, const struct wire_ran *ran, size_t n_bytes,
-                              void *results) {
+static fold_status results_of(const struct fold_rig *rig, unsigned rank, const struct fold_wire_ran *ran,
+                              size_t n_bytes, void *results) {
   if (n_bytes > sizeof ran->results) return fetch(rig, rank, n_bytes, results);
   memcpy(results, ran[rank].results, n_bytes);
   return fold_ok();
@@ -66,7 +66,7 @@ static void find_difference(enum fold_dtype dtype, const void *a, const void *b,
 }
 
 static fold_status compare_ranks(const struct fold_rig *rig, const struct fold_rig_spread *s, enum fold_dtype dtype,
-                                 const struct wire_ran *ran, const void *got, struct fold_traces *traces) {
+                                 const struct fold_wire_ran *ran, const void *got, struct fold_traces *traces) {
   size_t n_bytes = s->rows * fold_dtype_size(dtype);
   for (unsigned r = 1; r < s->ranks && !traces->ranks_differ; r++) {
     if (ran[r].hash == ran[0].hash) continue;
@@ -82,7 +82,7 @@ static fold_status compare_ranks(const struct fold_rig *rig, const struct fold_r
 }
 
 /* For each trace, the first rank that has it is reported. */
-static void merge_traces(const struct wire_ran *ran, unsigned ranks, struct fold_traces *traces) {
+static void merge_traces(const struct fold_wire_ran *ran, unsigned ranks, struct fold_traces *traces) {
   *traces = ran[0].traces;
   traces->ranks = ranks;
   for (unsigned r = 1; r < ranks; r++) {
@@ -111,7 +111,8 @@ static void merge_traces(const struct wire_ran *ran, unsigned ranks, struct fold
   }
 }
 
-static bool moved_as_sent(const struct fold_rig *rig, const struct fold_rig_spread *s, const struct wire_ran *ran) {
+static bool moved_as_sent(const struct fold_rig *rig, const struct fold_rig_spread *s,
+                          const struct fold_wire_ran *ran) {
   for (unsigned r = 0; r < s->ranks; r++)
     if (ran[r].moved && ran[r].before != rig->spread.sent[r]) return false;
   return true;
@@ -119,7 +120,7 @@ static bool moved_as_sent(const struct fold_rig *rig, const struct fold_rig_spre
 
 /* Runs again on right parts if a rank had changed its part before it moved it. */
 static fold_status run_kept(struct fold_rig *rig, const struct fold_rig_spread *s, const struct fold_subject *subject,
-                            const struct fold_request *request, struct wire_ran *ran, bool *kept) {
+                            const struct fold_request *request, struct fold_wire_ran *ran, bool *kept) {
   bool again;
   FOLD_TRY(run_ranks(rig, s, subject, request, ran));
   if (moved_as_sent(rig, s, ran)) return fold_ok();
@@ -130,7 +131,7 @@ static fold_status run_kept(struct fold_rig *rig, const struct fold_rig_spread *
 
 static fold_status run_and_gather(struct fold_rig *rig, const struct fold_rig_spread *s,
                                   const struct fold_subject *subject, const struct fold_request *request,
-                                  struct wire_ran *ran, void *got, struct fold_traces *traces, bool *kept) {
+                                  struct fold_wire_ran *ran, void *got, struct fold_traces *traces, bool *kept) {
   const enum fold_dtype dtype = fold_subject_result(subject, rig->dtype);
   FOLD_TRY(run_kept(rig, s, subject, request, ran, kept));
   merge_traces(ran, s->ranks, traces);
@@ -149,7 +150,7 @@ fold_status fold_rig_world_run(struct fold_rig *rig, const struct fold_subject *
     return fold_error(FOLD_UNSUPPORTED, "an all-reduce of vectors takes one column a rank: %zu for %u ranks", s.cols,
                       s.ranks);
   FOLD_TRY(fold_world_need(rig->world, s.ranks));
-  struct wire_ran *ran = calloc(s.ranks, sizeof *ran);
+  struct fold_wire_ran *ran = calloc(s.ranks, sizeof *ran);
   if (!ran) return fold_no_memory("for %u ranks", s.ranks);
   bool kept = true;
   fold_status status = fold_rig_spread_parts(rig, &s, &kept);

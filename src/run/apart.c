@@ -84,7 +84,7 @@ static fold_status answer(const struct fold_registry *registry, const struct fol
 static _Noreturn void serve(const struct fold_registry *registry, const struct fold_selection *selection,
                             const struct fold_cases *cases, int fd) {
   struct fold_cases own = {0};
-  struct wire_head head;
+  struct fold_wire_head head;
   struct question q;
   fold_status status = cases ? fold_ok() : fold_select_cases(selection, 0, &own);
   while (fold_wire_read(fd, &head, sizeof head) && fold_wire_read(fd, &q, sizeof q)) {
@@ -141,7 +141,7 @@ static fold_status how_it_ended(pid_t helper) {
 }
 
 static bool ask(int fd, const struct question *q, fold_status *status, void *got, size_t n_bytes) {
-  struct wire_head head;
+  struct fold_wire_head head;
   if (!fold_wire_send(fd, WIRE_RUN, q, sizeof *q, NULL, 0)) return false;
   if (!fold_wire_read(fd, &head, sizeof head) || !fold_wire_read(fd, status, sizeof *status)) return false;
   const size_t left = head.n_bytes - sizeof *status;

@@ -10,7 +10,7 @@
 #include "run/supervisor.h"
 
 bool fold_supervisor_has_message(const struct fold_supervisor *s) {
-  return s->inbox.to - s->inbox.from >= sizeof(struct wire_head);
+  return s->inbox.to - s->inbox.from >= sizeof(struct fold_wire_head);
 }
 
 bool fold_supervisor_receive(struct fold_supervisor *s) {
@@ -149,7 +149,7 @@ static bool take_explained(struct fold_supervisor *s, size_t n) {
 }
 
 enum fold_ending fold_supervisor_take_message(struct fold_supervisor *s) {
-  struct wire_head head;
+  struct fold_wire_head head;
   bool sense = false;
   if (!take_bytes(s, &head, sizeof head)) return FOLD_WORKER_GONE;
   switch (head.kind) {

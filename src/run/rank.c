@@ -26,7 +26,7 @@ struct rank {
 
 static void announce(void *context, const char *call, size_t count, const char *type) {
   const struct rank *r = context;
-  struct wire_enter enter = {.count = count};
+  struct fold_wire_enter enter = {.count = count};
   snprintf(enter.call, sizeof enter.call, "%s", call);
   snprintf(enter.type, sizeof enter.type, "%s", type);
   fold_wire_send_with_next(r->seat->fd, WIRE_ENTER, &enter, sizeof enter);
@@ -41,7 +41,7 @@ static fold_status start(struct rank *r, char device[64]) {
   return fold_ok();
 }
 
-static fold_status open_comm(struct rank *r, const struct wire_open *open) {
+static fold_status open_comm(struct rank *r, const struct fold_wire_open *open) {
   if (!r->started || open->ranks == 0 || open->ranks > r->seat->ranks)
     return fold_error(FOLD_ENVIRONMENT, "no communicator of %u ranks can be opened", open->ranks);
   struct fold_comm *comm = calloc(1, sizeof *comm);
@@ -70,7 +70,7 @@ static bool skip(int fd, size_t n) {
   return true;
 }
 
-static fold_status room_for_input(struct rank *r, const struct wire_load *load) {
+static fold_status room_for_input(struct rank *r, const struct fold_wire_load *load) {
   enum fold_dtype dtype = (enum fold_dtype)load->dtype;
   if (r->loaded && r->rig.dtype == dtype && r->rig.in[0].n == load->n && r->rig.max_rows == load->max_rows)
     return fold_ok();
@@ -88,7 +88,8 @@ static fold_status look_before(struct rank *r, uint64_t *before) {
 }
 
 /* The elements follow the head on the socket, and are read directly into the rig's input. */
-static fold_status load(struct rank *r, const struct wire_load *load, uint64_t n_bytes, uint64_t *before, bool *taken) {
+static fold_status load(struct rank *r, const struct fold_wire_load *load, uint64_t n_bytes, uint64_t *before,
+                        bool *taken) {
   size_t n = n_bytes - sizeof *load;
   *taken = n_bytes >= sizeof *load && n == load->n * fold_dtype_size((enum fold_dtype)load->dtype);
   if (!*taken) return fold_error(FOLD_ENVIRONMENT, "a part of %zu bytes does not fit its head", (size_t)n_bytes);
@@ -106,7 +107,7 @@ static fold_status load(struct rank *r, const struct wire_load *load, uint64_t n
 
 /* Makes the rank's input here, so that it need not be sent: elements of one value, or the rank's column of the data
  * that maps are tested on. */
-static fold_status fill(struct rank *r, const struct wire_fill *fill) {
+static fold_status fill(struct rank *r, const struct fold_wire_fill *fill) {
   const enum fold_dtype dtype = (enum fold_dtype)fill->load.dtype;
   FOLD_TRY(room_for_input(r, &fill->load));
   r->moved = false;
@@ -136,7 +137,7 @@ static fold_status move(struct rank *r, ptrdiff_t shift) {
   return fold_rig_move(&r->rig, shift);
 }
 
-static fold_status run(struct rank *r, struct wire_run *run, struct wire_ran *ran) {
+static fold_status run(struct rank *r, struct fold_wire_run *run, struct fold_wire_ran *ran) {
   run->subject[sizeof run->subject - 1] = '\0';
   const struct fold_subject *subject = fold_registry_find(r->seat->registry, run->subject, r->seat->engine);
   if (!subject) return fold_error(FOLD_ENVIRONMENT, "has no subject %s", run->subject);
@@ -195,24 +196,24 @@ static void await_word(const struct rank *r) {
 /* The longest head among a world's own questions. */
 enum {
   LONGEST_HEAD = sizeof(union {
-    struct wire_open open;
-    struct wire_load load;
-    struct wire_fill fill;
-    struct wire_run run;
+    struct fold_wire_open open;
+    struct fold_wire_load load;
+    struct fold_wire_fill fill;
+    struct fold_wire_run run;
   })
 };
 
 /* Answers one question; false when no more will come. */
 static bool serve_one(struct rank *r) {
-  struct wire_head question;
-  struct wire_ran ran;
+  struct fold_wire_head question;
+  struct fold_wire_ran ran;
   unsigned char token[FOLD_COMM_TOKEN] = {0};
   char device[64] = "";
   uint64_t hash = 0;
   memset(&ran, 0, sizeof ran);
   await_word(r);
   if (!fold_wire_read(r->seat->fd, &question, sizeof question)) return false;
-  const size_t head_bytes = question.kind == WIRE_LOAD ? sizeof(struct wire_load) : question.n_bytes;
+  const size_t head_bytes = question.kind == WIRE_LOAD ? sizeof(struct fold_wire_load) : question.n_bytes;
   if (head_bytes > r->head_bytes || !fold_wire_read(r->seat->fd, r->head, head_bytes)) return false;
   if (question.kind >= WIRE_SERVICE) return r->service && serve(r, question.kind);
   switch (question.kind) {
@@ -233,12 +234,12 @@ static bool serve_one(struct rank *r) {
 }
 
 static void say_hello(const struct rank *r) {
-  struct wire_hello hello = {.secret = r->seat->secret,
-                             .protocol = FOLD_WIRE_PROTOCOL,
-                             .rank = r->seat->rank,
-                             .ranks = r->seat->launched,
-                             .pid = getpid(),
-                             .version = FOLD_VERSION};
+  struct fold_wire_hello hello = {.secret = r->seat->secret,
+                                  .protocol = FOLD_WIRE_PROTOCOL,
+                                  .rank = r->seat->rank,
+                                  .ranks = r->seat->launched,
+                                  .pid = getpid(),
+                                  .version = FOLD_VERSION};
   r->engine->version(hello.library);
   gethostname(hello.host, sizeof hello.host - 1);
   fold_wire_send(r->seat->fd, WIRE_HELLO, &hello, sizeof hello, NULL, 0);

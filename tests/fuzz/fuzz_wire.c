@@ -26,7 +26,7 @@ static void hear_all(struct fold_rank *rank, size_t answer_bytes, const uint8_t 
 
 /* One byte chooses the answer's size, two where the second rank's words begin. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
-  static const size_t sizes[] = {0, 1, 8, sizeof(struct wire_ran), 600, FOLD_COMM_TOKEN};
+  static const size_t sizes[] = {0, 1, 8, sizeof(struct fold_wire_ran), 600, FOLD_COMM_TOKEN};
   if (n < 3 || n > 60000) return 0; /* a socket takes so much at once */
   size_t answer_bytes = sizes[bytes[0] % (sizeof sizes / sizeof *sizes)], first = (bytes[1] | bytes[2] << 8) % (n - 2);
   struct fold_rank ranks[2] = {0};
