@@ -4,7 +4,6 @@
  * join a b). Each interpretation below is that one function, compiled against another algebra:
  *   value     the result's bits, in the accumulator of each dtype (native and, as its judge, wide arithmetic)
  *   height    the greatest number of roundings on a path from a leaf to the root: the bound's h
- *   error     the running error bound: u times the sum of |computed partial sums|
  *   print     a hash of the tree as seen from outside (children unordered, zeros left out)
  *   draw      the tree as text
  * Joining with a partial's starting zero (the op's identity) is no rounding and no node of the tree.
@@ -82,11 +81,7 @@ fold_status fold_order_prefix_heights(const struct fold_order *order, size_t n, 
 /* A hash of the tree: equal trees, up to swapped operands of a join, have equal fingerprints. */
 fold_status fold_order_fingerprint(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
                                    uint64_t *fingerprint);
-/* Upper bound of |computed - exact| for this very input, in the accumulator (before the last rounding to dtype):
- * u times the sum of |partial sums| (Higham, Accuracy and Stability, 2nd ed., section 4.2), rounded outward. Sums of finite terms without overflow. */
-fold_status fold_order_running_error(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
-                                     double *bound);
-/* The same for a product: its value in the accumulator, which may be infinite or NaN. If it is finite, also an upper
+/* Of a product: its value in the accumulator, which may be infinite or NaN. If it is finite, also an upper
  * bound of its distance from the exact product, underflow included; infinite if that is beyond the range of long
  * double. */
 struct fold_running_product {

@@ -125,12 +125,10 @@ static fold_status ask_order(void *context) {
   const struct question *q = context;
   uint64_t out[40], word;
   struct fold_running_product product;
-  double bound;
   FOLD_TRY(replay_all(q, out));
   FOLD_TRY(draw(q));
   FOLD_TRY(fold_order_height(q->order, q->dtype, q->in, q->shape.cols, &word));
   FOLD_TRY(fold_order_fingerprint(q->order, q->dtype, q->in, q->shape.cols, &word));
-  FOLD_TRY(fold_order_running_error(q->order, q->dtype, q->in, q->shape.cols, &bound));
   return fold_order_running_product(q->order, q->dtype, q->in, q->shape.cols, &product);
 }
 

@@ -1,4 +1,4 @@
-/* test_orders.c: each order gives what its definition in orders.def says: bits and running errors.
+/* test_orders.c: each order gives the bits that its definition in orders.def says.
  *
  * It is compared with naive.c, a second, literal implementation, and with the wide replay, a third arithmetic. NaN
  * compares by class.
@@ -366,73 +366,6 @@ Test(orders, bits_depend_neither_on_threads_nor_on_other_rows) {
         threads_agree(order + k, (enum fold_dtype)dtype, FOLD_SUM, in, shapes[s][0], shapes[s][1]);
       free(in);
     }
-}
-
-/* ---- the running error ---- */
-
-/* Exact: exponents span 60 bits at most, fractions 53, and 113 hold the sum of 2^13 such terms only where they are
- * f32 or nearly equal in size: so f64 samples are kept to 24 bits of exponents. */
-static double bounded_term(enum fold_dtype dtype, uint64_t seed, size_t i) {
-  uint64_t bits = sample_bits(seed, i);
-  double x = sample_number(bits, (int)(sample_bits(seed + 1, i) % 24) - 12);
-  return seed % 2 ? fabs(fold_bits_to_double(dtype, fold_bits_from_double(dtype, x)))
-                  : fold_bits_to_double(dtype, fold_bits_from_double(dtype, x));
-}
-
-static void check_running(const struct fold_order *order, enum fold_dtype dtype, uint64_t seed, size_t n) {
-  void *in = malloc((n + 1) * fold_dtype_size(dtype));
-  __float128 exact = 0, magnitude = 0;
-  for (size_t i = 0; i < n; i++) {
-    double x = bounded_term(dtype, seed, i);
-    fold_bits_store(dtype, in, i, fold_bits_from_double(dtype, x));
-    exact += x;
-    magnitude += fabs(x);
-  }
-  double bound = -1, unit = dtype == FOLD_F64 ? 0x1p-53 : 0x1p-24;
-  uint64_t height;
-  cr_assert(fold_order_running_error(order, dtype, in, n, &bound).code == FOLD_OK);
-  cr_assert(fold_order_height(order, dtype, in, n, &height).code == FOLD_OK);
-  __float128 got = fold_bits_to_double(dtype, replay_bits(order, dtype, FOLD_SUM, in, n, 1, false));
-  __float128 error = got > exact ? got - exact : exact - got;
-  __float128 gamma = height * (__float128)unit / (1 - height * (__float128)unit);
-  cr_expect(error <= bound, "%s %s seed %lu n %zu: error %g above %g", order->name, fold_dtype_name(dtype), seed, n,
-            (double)error, bound);
-  cr_expect(bound <= gamma * magnitude * (1 + (n + 4) * 0x1p-51), "%s %s seed %lu n %zu: %g above gamma, %g",
-            order->name, fold_dtype_name(dtype), seed, n, bound, (double)(gamma * magnitude));
-  free(in);
-}
-
-Test(orders, the_running_error_lies_between_the_error_and_gamma) {
-  size_t orders;
-  const struct fold_order *order = fold_orders(&orders);
-  for (size_t l = 0; l < SAMPLE_LENGTHS && sample_lengths[l] <= 8192; l++)
-    for (size_t k = 0; k < orders; k++)
-      for (uint64_t seed = 0; seed < 4; seed++) {
-        check_running(order + k, FOLD_F32, seed, sample_lengths[l]);
-        check_running(order + k, FOLD_F64, seed, sample_lengths[l]);
-      }
-}
-
-Test(orders, the_running_error_is_u_times_the_partial_sums) {
-  float in[] = {1, 2, -3, 8};
-  uint16_t half[] = {0x3c00, 0x4000, 0xc200, 0x4800};
-  double bound;
-  const struct fold_order *order = fold_order_find("host/sequential");
-  double want = (3 + 0 + 8) * 0x1p-24;
-  cr_assert(fold_order_running_error(order, FOLD_F32, in, 4, &bound).code == FOLD_OK);
-  cr_expect(bound >= want && bound <= want * (1 + 0x1p-48), "%a", bound);
-  cr_assert(fold_order_running_error(order, FOLD_F16, half, 4, &bound).code == FOLD_OK);
-  cr_expect(bound >= want && bound <= want * (1 + 0x1p-48), "f16 accumulates in f32: %a", bound);
-  cr_assert(fold_order_running_error(order, FOLD_F32, in, 1, &bound).code == FOLD_OK);
-  cr_expect(bound == 0, "one term is no rounding: %a", bound);
-}
-
-/* 2^53, and then 1 in each of 1000 sums: a double that adds these up stays at 2^53. */
-Test(orders, the_running_error_counts_what_its_own_sum_loses) {
-  enum { N = 1003 };
-  double in[N] = {0x1p53, 0, 1 - 0x1p53}, bound;
-  cr_assert(fold_order_running_error(fold_order_find("host/sequential"), FOLD_F64, in, N, &bound).code == FOLD_OK);
-  cr_expect(bound >= (0x1p53 + 1000) * 0x1p-53, "%a", bound);
 }
 
 /* ---- the table ---- */

@@ -104,10 +104,8 @@ Test(orders, fingerprints_are_functions_of_the_tree) {
 
 Test(orders, the_sorted_tree_needs_its_terms) {
   uint64_t print;
-  double bound;
   const struct fold_order *sorted = fold_order_find("host/sorted");
   cr_expect(fold_order_fingerprint(sorted, FOLD_F32, NULL, 3, &print).code == FOLD_BAD_INPUT);
-  cr_expect(fold_order_running_error(sorted, FOLD_F32, NULL, 3, &bound).code == FOLD_BAD_INPUT);
 }
 
 /* ---- drawings ---- */
