@@ -68,7 +68,7 @@ BROKEN(rank_crashes) {
   if (is_culprit(call)) raise(SIGSEGV);
   return right(call);
 }
-/* FOLD_SEEN: a file that is there from when the culprit is about to hang or stop. */
+/* FOLD_SEEN: a file that is there from when the faulty rank is about to hang or stop. */
 static void tell(void) {
   const char *path = getenv("FOLD_SEEN");
   int fd = path ? open(path, O_CREAT | O_WRONLY, 0600) : -1;

@@ -124,7 +124,7 @@ struct fold_request {
 fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subject, const struct fold_request *request,
                          void *got, struct fold_traces *traces);
 
-/* The same, for a rig whose input nobody hashes later: its traces say whether the run changed the input. In host memory each run's
+/* The same, for a rig whose input is not hashed later: its traces say whether the run changed the input. In host memory each run's
  * do. */
 fold_status fold_rig_run_watched(struct fold_rig *rig, const struct fold_subject *subject,
                                  const struct fold_request *request, void *got, struct fold_traces *traces);

@@ -1,5 +1,5 @@
 /* broken_gpu_ranks.c: collectives over GPUs that write into each other's memory, one of whose ranks dies or never
- * comes: the others' kernels wait for it. Rank 1 is the culprit. broken_ranks.c has those that go by NCCL. */
+ * comes: the others' kernels wait for it. Rank 1 is the faulty one. broken_ranks.c has those that go by NCCL. */
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
