@@ -18,7 +18,7 @@ enum { TIME = 't', SEED = 0x500, FOUND };
 static const double USUAL_SECONDS = 10;
 /* When random cases, fixtures and new processes end, as parts of the time; and how long timed cases, making a find small and one call take; what a
  * part has at least. The rest is for starting and ending processes. */
-static const double OF_HUNT = 0.3, OF_FIXTURES = 0.55, OF_FRESH = 0.8, OF_TIMED = 0.2, OF_SHRINKING = 0.3,
+static const double OF_HUNT = 0.3, OF_FIXTURES = 0.52, OF_FRESH = 0.7, OF_TIMED = 0.2, OF_SHRINKING = 0.3,
                     OF_CALL = 0.3, LEAST = 0.1;
 
 struct gate {
