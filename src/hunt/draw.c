@@ -220,9 +220,17 @@ static struct turn turn_of(uint64_t round, size_t n) {
   return (struct turn){kinds[turn], kinds[turn] == EACH_BATCH ? walked / OF_BATCHES : walked};
 }
 
-static void walk_lengths(struct fold_random *r, size_t at, size_t most, struct fold_case *c) {
+/* Exact, so that a term that is lost is seen; if an order is claimed, of full significands, so that another order is seen as well. */
+static const struct fold_generator *walked_data(const struct fold_subject *subject, const struct fold_case *c) {
+  const uint64_t of_order = FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_SAME_BITS_AS);
+  const bool ordered = fold_claims_of(subject, c->problem->op) & of_order;
+  const struct fold_generator *usual = fold_generator_find(ordered ? "normal" : "counted");
+  return c->problem->op == FOLD_SUM && usual->dtypes >> c->dtype & 1 ? usual : c->source.generator;
+}
+
+static void walk_lengths(struct fold_random *r, const struct fold_subject *subject, size_t at, size_t most,
+                         struct fold_case *c) {
   enum { SIDES = 3, LONG = 1 << 16, LONG_ONE_IN = 16 }; /* past the sizes that 16 bits count */
-  const struct fold_generator *counted = fold_generator_find("counted");
   const bool sides = fold_has_axis(c->problem, c->problem->inputs, FOLD_N);
   c->shape = (struct fold_shape){.at = {1, 1, 1, 1}};
   if (sides) c->shape.m = 1 + fold_random_below(r, SIDES), c->shape.n = 1 + fold_random_below(r, SIDES);
@@ -230,7 +238,7 @@ static void walk_lengths(struct fold_random *r, size_t at, size_t most, struct f
   c->shape.k += (at - at / LONG_ONE_IN) * STEP % at_least_one(lesser(WALK, most));
   if (at % LONG_ONE_IN == 0 && !fold_is_scan(c->problem)) c->shape.k = LONG + fold_random_below(r, 2 * LONG);
   c->shape.k = lesser(c->shape.k, at_least_one(most));
-  if (c->problem->op == FOLD_SUM && counted->dtypes >> c->dtype & 1) c->source.generator = counted;
+  c->source.generator = walked_data(subject, c);
   c->source.cols = c->cols;
 }
 
@@ -245,8 +253,9 @@ static void walk_batches(struct fold_random *r, size_t at, size_t most, struct f
   c->source.cols = c->cols;
 }
 
-static void walk(struct fold_random *r, const struct turn *turn, size_t i, size_t most, struct fold_case *c) {
-  if (turn->kind == EACH_LENGTH) walk_lengths(r, turn->walked + i, most, c);
+static void walk(struct fold_random *r, const struct fold_subject *subject, const struct turn *turn, size_t i,
+                 size_t most, struct fold_case *c) {
+  if (turn->kind == EACH_LENGTH) walk_lengths(r, subject, turn->walked + i, most, c);
   if (turn->kind == EACH_BATCH && i % OF_BATCHES == 0) walk_batches(r, turn->walked + i / OF_BATCHES, most, c);
 }
 
@@ -271,7 +280,7 @@ static fold_status draw_case(const struct fold_draw *d, const struct fold_tellin
   /* The highest bits of a seed stand for the second factor of products (fold_source_of_input). */
   if (c.problem->factors == 1 || c.problem->inputs == 1) seed >>= 2;
   c.source = (struct fold_source){draw_generator(r, c.dtype, c.problem->op, finite), c.dtype, seed, c.cols, 0};
-  walk(r, turn, i, d->terms, &c);
+  walk(r, s, turn, i, d->terms, &c);
   c.claims =
       turn->kind == EACH_LENGTH ? strdup(RESULTS) : draw_claims(r, d->selection, s, c.problem, claim_of(turn->kind));
   c.name = name_of(&c);

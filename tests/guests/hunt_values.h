@@ -17,10 +17,12 @@ static inline double hunt_of_f32_bits(uint32_t bits) {
   memcpy(&x, &bits, sizeof x);
   return (double)x;
 }
+/* By a product of 2^112, the difference of the exponents' biases, since compilers call a function for each conversion. */
 static inline double hunt_of_f16_bits(uint16_t bits) {
-  _Float16 x;
-  memcpy(&x, &bits, sizeof x);
-  return (double)x;
+  const uint32_t magnitude = (uint32_t)(bits & 0x7fff) << 13;
+  const bool finite = (bits & 0x7c00) != 0x7c00;
+  const double x = finite ? hunt_of_f32_bits(magnitude) * 0x1p112 : hunt_of_f32_bits(magnitude | 0x7f800000);
+  return bits >> 15 ? -x : x;
 }
 /* The top exponent has numbers, too: all ones are the only NaN. */
 static inline double hunt_of_e4m3_bits(uint8_t bits) {
@@ -41,19 +43,28 @@ static inline double hunt_load(int dtype, const void *array, uint64_t i) {
   }
 }
 
-/* To so many bits, the hidden one among them, from 2^emin on; not finite from `beyond` on. */
+/* To so many bits, the hidden one among them, from 2^emin on, ties to even; not finite from `beyond` on. */
 static inline double hunt_round_to(double x, int precision, int emin, double beyond, double instead) {
-  int e;
-  if (!isfinite(x) || x == 0) return x;
-  frexp(x, &e);
-  const int last = (e - 1 < emin ? emin : e - 1) - (precision - 1);
-  const double nearest = ldexp(nearbyint(ldexp(x, -last)), last);
+  enum { BITS = 53 };
+  const int rest = BITS - precision;
+  double nearest;
+  if (!isfinite(x)) return x;
+  if (fabs(x) < ldexp(1, emin)) {
+    const double unit = ldexp(1.5, emin + rest); /* the sum's last bit is the last one that is kept */
+    nearest = copysign((fabs(x) + unit) - unit, x);
+  } else {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits += ((uint64_t)1 << (rest - 1)) - 1 + (bits >> rest & 1);
+    bits &= ~(((uint64_t)1 << rest) - 1);
+    memcpy(&nearest, &bits, sizeof nearest);
+  }
   return fabs(nearest) < beyond ? nearest : copysign(instead, x);
 }
 
 static inline double hunt_round(int dtype, double x) {
   switch (dtype) {
-    case FOLDPROOF_GUEST_F16: return (double)(_Float16)x;
+    case FOLDPROOF_GUEST_F16: return hunt_round_to(x, 11, -14, 0x1p16, INFINITY);
     case FOLDPROOF_GUEST_BF16: return hunt_round_to(x, 8, -126, 0x1p128, INFINITY);
     case FOLDPROOF_GUEST_F64: return x;
     case FOLDPROOF_GUEST_E4M3: return isinf(x) ? (double)NAN : hunt_round_to(x, 4, -6, 480, NAN);
