@@ -11,8 +11,7 @@
  * What limits it: 8 x 8 results a thread need 64 bytes of shared memory a term for 64 FMA, which takes a multiprocessor's shared memory as
  * long as its FMA. Threads with 16 x 8 results need less, but leave a multiprocessor eight warps: 0.80.
  * One vector times a matrix (gemm_vector.cuh), part of what a plain read of the matrix reaches, 16,384 x 16,384, along k and across: f32 0.87, 0.90;
- * f64 0.90, 0.98; bf16 0.80, 0.81. cuBLAS in the same run: f32 0.90, 0.87; f64 0.95, 0.92; bf16 0.88, 0.89. Lines that begin at no multiple of 16
- * bytes have the same kernel, whose lanes shift what they read.
+ * f64 0.90, 0.98; bf16 0.80, 0.81. cuBLAS in the same run: f32 0.90, 0.87; f64 0.95, 0.92; bf16 0.88, 0.89.
  * f64 by tensor cores (gemm_mma.cuh): 36 TFLOP/s, 0.75 of dgemm, which uses them too; by FMA 20.
  */
 #include "kernels/cuda/gemm/gemm.h"

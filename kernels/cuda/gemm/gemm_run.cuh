@@ -120,7 +120,7 @@ static size_t gemm_waiting(const gemm_plan &plan, unsigned blocks) {
 }
 
 static inline size_t gemm_vector_columns(vector_lie lie, size_t size) {
-  return lie == VECTOR_ACROSS_SHIFTED ? 56 : lie == VECTOR_ACROSS && size == 2 ? 64 : 32;
+  return lie == VECTOR_ACROSS && size == 2 ? 64 : 32;
 }
 
 /* Whether the kernels of one vector take the product, and how its columns lie; completes the plan for them. */
@@ -128,14 +128,12 @@ static inline bool gemm_vector_plan(gemm_product *p, size_t size, const gemm_dev
   gemm_plan *const plan = &p->plan;
   const size_t places = (uintptr_t)p->b | gemm_distance(plan->b_n) * size | gemm_distance(plan->b_b) * size;
   if (plan->m != 1) return false;
-  if (plan->b_k == 1 && (plan->n == 1 || plan->b_lie == GEMM_ALONG_K))
-    *lie = places % 16 == 0 ? VECTOR_ALONG : VECTOR_ALONG_SHIFTED;
-  else if (plan->b_n != 1)
-    return false;
-  else if (plan->b_lie == GEMM_VECTORS)
-    *lie = VECTOR_ACROSS;
+  if (plan->b_k == 1 && (plan->n == 1 || plan->b_lie == GEMM_ALONG_K) && places % 16 == 0)
+    *lie = VECTOR_ALONG;
+  else if (plan->b_n != 1 || (size == 2 && plan->b_lie != GEMM_VECTORS))
+    return false; /* a copy of 2 bytes waits for memory */
   else
-    *lie = size == 2 ? VECTOR_ACROSS_SHIFTED : VECTOR_ANYWHERE; /* a copy of 2 bytes waits for memory */
+    *lie = plan->b_lie == GEMM_VECTORS ? VECTOR_ACROSS : VECTOR_ANYWHERE;
   plan->tiles_n = gemm_ceiling(plan->n, gemm_vector_columns(*lie, size));
   const size_t tiles = plan->tiles_n * plan->batches;
   for (plan->group = VECTOR_GROUP; plan->group > VECTOR_WARPS; plan->group /= 2)
@@ -175,11 +173,6 @@ static fold_status gemm_vector_run(const gemm_product &p, vector_lie lie, const 
     return fold_error(FOLD_UNSUPPORTED, "%s: blocks of %u threads only", name, threads);
   switch (lie) {
     case VECTOR_ALONG: return gemm_vector_launch<D, VECTOR_ALONG>(p, name, call);
-    case VECTOR_ALONG_SHIFTED: return gemm_vector_launch<D, VECTOR_ALONG_SHIFTED>(p, name, call);
-    case VECTOR_ACROSS_SHIFTED:
-      if constexpr (sizeof(typename fold_element<D>::stored) == 2)
-        return gemm_vector_launch<D, VECTOR_ACROSS_SHIFTED>(p, name, call);
-      return fold_error(FOLD_ENVIRONMENT, "%s: only elements of 2 bytes are shifted across", name);
     case VECTOR_ACROSS: return gemm_vector_launch<D, VECTOR_ACROSS>(p, name, call);
     default: return gemm_vector_launch<D, VECTOR_ANYWHERE>(p, name, call);
   }

@@ -15,13 +15,11 @@ enum {
   VECTOR_STAGES = 3
 };
 
-/* How the columns lie: along k, each beginning on 16 bytes, or SHIFTED, anywhere; across, each term beginning on 16 bytes, or anywhere: then
- * elements are copied one by one, which those of 2 bytes cannot be: they are SHIFTED. */
-enum vector_lie { VECTOR_ALONG, VECTOR_ALONG_SHIFTED, VECTOR_ACROSS, VECTOR_ACROSS_SHIFTED, VECTOR_ANYWHERE };
+/* How the columns lie: along k, each beginning on 16 bytes; across, each term beginning on 16 bytes; across, anywhere. */
+enum vector_lie { VECTOR_ALONG, VECTOR_ACROSS, VECTOR_ANYWHERE };
 
-/* A tile: TERMS terms of COLUMNS columns, 8 KiB. Along k a line is a column, with 16 bytes between lines, so that lanes that read 16 bytes each
- * meet in no bank; else it is a term. A shifted line is copied from the 16 bytes on in which it begins: along k it takes up to 16 bytes more,
- * and across it has fewer columns. */
+/* A tile: TERMS terms of 32 V columns, 8 KiB. Along k a line is a column, with 16 bytes between lines, so that lanes that read 16 bytes each
+ * meet in no bank; else it is a term. */
 template <int D, int LIE>
 struct vector_tile {
   typedef typename fold_element<D>::stored S;
@@ -29,15 +27,13 @@ struct vector_tile {
   enum {
     SIZE = (int)sizeof(S),
     EACH = 16 / SIZE,
-    ALONG = LIE == VECTOR_ALONG || LIE == VECTOR_ALONG_SHIFTED,
-    SHIFTED = LIE == VECTOR_ALONG_SHIFTED || LIE == VECTOR_ACROSS_SHIFTED,
-    V = (LIE == VECTOR_ACROSS || LIE == VECTOR_ACROSS_SHIFTED) && SIZE == 2 ? 2 : 1,
-    COLUMNS = 32 * V - (LIE == VECTOR_ACROSS_SHIFTED ? EACH : 0),
-    TERMS = 8192 / SIZE / (32 * V),
-    LINES = ALONG ? COLUMNS : TERMS,
+    V = LIE == VECTOR_ACROSS && SIZE == 2 ? 2 : 1,
+    COLUMNS = 32 * V,
+    TERMS = 8192 / SIZE / COLUMNS,
+    LINES = LIE == VECTOR_ALONG ? COLUMNS : TERMS,
     LINE = 8192 / LINES,
-    LEAD = ALONG ? LINE + 16 : LINE,
-    CHUNKS = LINE / 16, /* copies of a line; a shifted one along k has one more */
+    LEAD = LIE == VECTOR_ALONG ? LINE + 16 : LINE,
+    CHUNKS = LINE / 16, /* copies of a line */
     BUFFER = LINES * LEAD,
     OF_WARP = VECTOR_STAGES * BUFFER + TERMS * (int)sizeof(W) /* bytes of shared memory */
   };
@@ -60,42 +56,14 @@ struct vector_walk {
   }
 };
 
-/* How many bytes behind a multiple of 16 an address is. */
-static __device__ __forceinline__ unsigned vector_shift(const void *at) { return (unsigned)((uintptr_t)at % 16); }
-
-/* Begins to copy chunk c of a shifted line of `n` elements. Nothing is read before `matrix`: there elements are copied one by one. */
-template <int D, int LIE>
-static __device__ __forceinline__ void vector_load_shifted(const typename fold_element<D>::stored *matrix,
-                                                           const typename fold_element<D>::stored *line, unsigned n,
-                                                           unsigned c, unsigned char *to) {
-  typedef vector_tile<D, LIE> T;
-  const unsigned shift = vector_shift(line), end = shift + n * T::SIZE;
-  if (end <= c * 16) return;
-  const unsigned bytes = end - c * 16 < 16 ? end - c * 16 : 16;
-  if (c > 0 || (uintptr_t)line - shift >= (uintptr_t)matrix) {
-    fold_copy_part_of_16(to + c * 16, (const unsigned char *)line + (c * 16) - shift, bytes);
-    return;
-  }
-  for (unsigned at = shift; at < bytes; at += T::SIZE) *(typename T::S *)(to + at) = line[(at - shift) / T::SIZE];
-}
-
 /* Begins to copy the tile of `terms` terms from `b` on, of which there are `columns` columns. */
 template <int D, int LIE>
-static __device__ __forceinline__ void vector_load(const gemm_plan &plan,
-                                                   const typename fold_element<D>::stored *matrix,
-                                                   const typename fold_element<D>::stored *b, unsigned terms,
-                                                   unsigned columns, unsigned char *buffer) {
+static __device__ __forceinline__ void vector_load(const gemm_plan &plan, const typename fold_element<D>::stored *b,
+                                                   unsigned terms, unsigned columns, unsigned char *buffer) {
   typedef vector_tile<D, LIE> T;
   const unsigned lane = threadIdx.x % 32, chunk = lane % T::CHUNKS * T::EACH, first = lane / T::CHUNKS;
-  const unsigned lines = T::ALONG ? columns : terms, of_line = T::ALONG ? terms : columns;
-  const ptrdiff_t step = T::ALONG ? plan.b_n : plan.b_k;
-  if (T::SHIFTED) {
-    for (unsigned l = first; l < lines; l += 32 / T::CHUNKS)
-      vector_load_shifted<D, LIE>(matrix, b + (ptrdiff_t)l * step, of_line, lane % T::CHUNKS, buffer + l * T::LEAD);
-    if (T::ALONG && lane < lines)
-      vector_load_shifted<D, LIE>(matrix, b + (ptrdiff_t)lane * step, of_line, T::CHUNKS, buffer + lane * T::LEAD);
-    return;
-  }
+  const unsigned lines = LIE == VECTOR_ALONG ? columns : terms, of_line = LIE == VECTOR_ALONG ? terms : columns;
+  const ptrdiff_t step = LIE == VECTOR_ALONG ? plan.b_n : plan.b_k;
   if (LIE == VECTOR_ANYWHERE) {
     typename T::S *to = (typename T::S *)buffer + lane;
     const auto *from = b + (ptrdiff_t)lane * plan.b_n;
@@ -112,48 +80,27 @@ static __device__ __forceinline__ void vector_load(const gemm_plan &plan,
   }
 }
 
-/* The 16 bytes that begin `shift` bytes, a multiple of 2, behind the first of 32. */
-static __device__ __forceinline__ uint4 vector_window(uint4 low, uint4 high, unsigned shift) {
-  uint32_t w[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-#pragma unroll
-  for (int i = 0; i < 6; i++) w[i] = shift & 8 ? w[i + 2] : w[i];
-#pragma unroll
-  for (int i = 0; i < 5; i++) w[i] = shift & 4 ? w[i + 1] : w[i];
-#pragma unroll
-  for (int i = 0; i < 4; i++) w[i] = shift & 2 ? w[i] >> 16 | w[i + 1] << 16 : w[i];
-  return make_uint4(w[0], w[1], w[2], w[3]);
-}
-
-/* Joins the first `terms` terms of a tile to the lane's sums. Of shifted lines, line l has shift + l times `more`, modulo 16; of those along k
- * `shift` is the lane's own. */
+/* Joins the first `terms` terms of a tile to the lane's sums. */
 template <int D, int LIE>
 static __device__ __forceinline__ void vector_terms(typename fold_element<D>::wide (&sum)[vector_tile<D, LIE>::V],
                                                     const typename fold_element<D>::wide *x,
-                                                    const unsigned char *buffer, unsigned terms, unsigned shift,
-                                                    unsigned more) {
+                                                    const unsigned char *buffer, unsigned terms) {
   typedef vector_tile<D, LIE> T;
   typedef fold_element<D> E;
   const unsigned lane = threadIdx.x % 32;
-  const unsigned char *const own = buffer + (T::ALONG ? lane * T::LEAD : lane * T::V * T::SIZE);
+  const auto *column = (const typename T::S *)(buffer + (LIE == VECTOR_ALONG ? lane * T::LEAD : lane * T::V * T::SIZE));
   const auto term = [&](unsigned t) {
-    const unsigned behind = !T::SHIFTED ? 0 : T::ALONG ? shift : (shift + t * more) % 16;
-    const auto *at = (const typename T::S *)(own + behind) + (T::ALONG ? t : t * (T::LEAD / T::SIZE));
 #pragma unroll
-    for (int v = 0; v < T::V; v++) sum[v] = gemm_fma(x[t], E::widen(at[v]), sum[v]);
+    for (int v = 0; v < T::V; v++)
+      sum[v] = gemm_fma(x[t], E::widen(column[LIE == VECTOR_ALONG ? t : t * T::COLUMNS + v]), sum[v]);
   };
   if (terms < T::TERMS) {
     for (unsigned t = 0; t < terms; t++) term(t);
   } else {
-    uint4 low = T::ALONG && T::SHIFTED ? *(const uint4 *)own : make_uint4(0, 0, 0, 0);
 #pragma unroll 16
     for (unsigned t = 0; t < T::TERMS; t += T::EACH) {
-      if (T::ALONG) {
-        uint4 words = *(const uint4 *)(own + t * T::SIZE + (T::SHIFTED ? 16 : 0));
-        if (T::SHIFTED) {
-          const uint4 high = words;
-          words = vector_window(low, high, shift);
-          low = high;
-        }
+      if (LIE == VECTOR_ALONG) {
+        const uint4 words = *(const uint4 *)(column + t);
         typename T::S all[T::EACH];
         memcpy(all, &words, 16);
 #pragma unroll
@@ -168,9 +115,7 @@ static __device__ __forceinline__ void vector_terms(typename fold_element<D>::wi
 
 /* A warp's segments of the group that begins at segment `first`: their sums, to `parts`, rows of COLUMNS. */
 template <int D, int LIE>
-static __device__ __forceinline__ void vector_segments(const gemm_plan &plan,
-                                                       const typename fold_element<D>::stored *matrix,
-                                                       const typename fold_element<D>::stored *a,
+static __device__ __forceinline__ void vector_segments(const gemm_plan &plan, const typename fold_element<D>::stored *a,
                                                        const typename fold_element<D>::stored *b, unsigned columns,
                                                        unsigned first, unsigned count,
                                                        typename fold_element<D>::wide *parts, unsigned char *shared) {
@@ -178,7 +123,7 @@ static __device__ __forceinline__ void vector_segments(const gemm_plan &plan,
   typedef fold_element<D> E;
   enum { AHEAD = T::TERMS / 32 };
   static_assert(T::TERMS % 32 == 0, "each lane copies as many terms of the vector");
-  const unsigned lane = threadIdx.x % 32, more = (unsigned)((size_t)plan.b_k * T::SIZE % 16);
+  const unsigned lane = threadIdx.x % 32;
   unsigned char *const buffers = shared + threadIdx.x / 32 * T::OF_WARP;
   typename T::W *const x = (typename T::W *)(buffers + VECTOR_STAGES * T::BUFFER), sum[T::V] = {};
   typename T::S next_x[AHEAD];
@@ -190,7 +135,7 @@ static __device__ __forceinline__ void vector_segments(const gemm_plan &plan,
   };
   const auto load = [&](int stage) {
     if (loads.s < count) {
-      vector_load<D, LIE>(plan, matrix, b + (ptrdiff_t)loads.k * plan.b_k, terms_of(loads), columns,
+      vector_load<D, LIE>(plan, b + (ptrdiff_t)loads.k * plan.b_k, terms_of(loads), columns,
                           buffers + stage * T::BUFFER);
       loads.next(plan, first, count, T::TERMS);
     }
@@ -207,7 +152,6 @@ static __device__ __forceinline__ void vector_segments(const gemm_plan &plan,
   int stage = 0, ahead = VECTOR_STAGES - 1;
   while (uses.s < count) {
     const unsigned s = uses.s, terms = terms_of(uses);
-    const unsigned shift = vector_shift(T::ALONG ? b + (ptrdiff_t)lane * plan.b_n : b + (ptrdiff_t)uses.k * plan.b_k);
     fold_copy_wait<VECTOR_STAGES - 2>();
 #pragma unroll
     for (int i = 0; i < AHEAD; i++) x[i * 32 + lane] = E::widen(next_x[i]);
@@ -215,14 +159,14 @@ static __device__ __forceinline__ void vector_segments(const gemm_plan &plan,
     load(ahead);
     uses.next(plan, first, count, T::TERMS);
     load_x();
-    vector_terms<D, LIE>(sum, x, buffers + stage * T::BUFFER, terms, shift, more);
+    vector_terms<D, LIE>(sum, x, buffers + stage * T::BUFFER, terms);
     __syncwarp();
     stage = stage + 1 == VECTOR_STAGES ? 0 : stage + 1;
     ahead = ahead + 1 == VECTOR_STAGES ? 0 : ahead + 1;
     if (uses.s == s) continue;
 #pragma unroll
     for (int v = 0; v < T::V; v++) {
-      if (lane * T::V + v < T::COLUMNS) parts[s * T::COLUMNS + lane * T::V + v] = sum[v];
+      parts[s * T::COLUMNS + lane * T::V + v] = sum[v];
       sum[v] = 0;
     }
   }
@@ -259,7 +203,7 @@ static __global__ void __launch_bounds__(32 * VECTOR_WARPS, 2)
     const size_t columns = plan.n - n0 < COLUMNS ? plan.n - n0 : COLUMNS;
     const auto *a = in_a + (ptrdiff_t)batch * plan.a_b;
     const auto *b = in_b + (ptrdiff_t)batch * plan.b_b + (ptrdiff_t)n0 * plan.b_n;
-    vector_segments<D, LIE>(plan, in_b, a, b, (unsigned)columns, first, count, parts, shared);
+    vector_segments<D, LIE>(plan, a, b, (unsigned)columns, first, count, parts, shared);
     vector_join<COLUMNS>(parts, count);
     auto *to = out + batch * plan.n + (ptrdiff_t)n0 * plan.out_n;
     W *mine = partials + (tile * plan.groups + g) * COLUMNS;
