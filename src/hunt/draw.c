@@ -284,11 +284,7 @@ static fold_status draw_case(const struct fold_draw *d, const struct fold_tellin
   c.claims =
       turn->kind == EACH_LENGTH ? strdup(RESULTS) : draw_claims(r, d->selection, s, c.problem, claim_of(turn->kind));
   c.name = name_of(&c);
-  c.file = strdup("hunt");
-  c.where = strdup("a hunt");
-  if (c.claims && c.name && c.file && c.where) return fold_cases_append(cases, &c);
-  fold_case_free(&c);
-  return fold_no_memory("for a case");
+  return fold_cases_append_made(cases, &c, "hunt", "a hunt");
 }
 
 fold_status fold_draw_round(const struct fold_draw *d, const struct fold_telling_sizes *sizes, uint64_t round, size_t n,

@@ -32,7 +32,7 @@ static size_t shared_bytes(const struct fold_hunt *hunt) {
 }
 
 /* False if the reader has ended. */
-static bool write_to(void *context, const struct fold_lane_message *message) {
+static bool send_by_pipe(void *context, const struct fold_lane_message *message) {
   ssize_t n;
   do n = write(*(const int *)context, message, sizeof *message);
   while (n < 0 && errno == EINTR);
@@ -41,13 +41,13 @@ static bool write_to(void *context, const struct fold_lane_message *message) {
 
 /* A process whose starter has ended ends, too. */
 static fold_status start(struct hunting *h) {
-  const struct fold_lane_ear ear = {write_to, &h->fd[1]};
+  const struct fold_lane_channel channel = {send_by_pipe, &h->fd[1]};
   const pid_t parent = getpid(), pid = fork();
   if (pid < 0) return fold_system_failed("a process of the hunt cannot be started");
   if (pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     close(h->fd[0]);
-    if (getppid() == parent) fold_lane_run(h->hunt, h->shared, h->started, &ear);
+    if (getppid() == parent) fold_lane_run(h->hunt, h->shared, h->started, &channel);
     _exit(0);
   }
   h->pid[h->started++] = pid;
@@ -126,7 +126,7 @@ static fold_status run_lanes(struct hunting *h) {
 
 /* ---- in this process ---- */
 
-static bool hear(void *context, const struct fold_lane_message *message) {
+static bool send_here(void *context, const struct fold_lane_message *message) {
   struct hunting *h = context;
   take(h, message);
   return true;
@@ -140,9 +140,9 @@ static bool is_over(void *context) {
 
 /* The time that is over ends a round, but nothing that is being made small: that ends where the selection's own `here` says so. */
 static fold_status run_here(struct hunting *h) {
-  const struct fold_lane_ear ear = {hear, h};
+  const struct fold_lane_channel channel = {send_here, h};
   h->shared->here = (struct fold_here){is_over, h};
-  fold_lane_run(h->hunt, h->shared, 0, &ear);
+  fold_lane_run(h->hunt, h->shared, 0, &channel);
   return h->status;
 }
 

@@ -23,7 +23,7 @@ struct lane {
 struct process {
   const struct fold_hunt *hunt;
   struct fold_hunt_shared *shared;
-  const struct fold_lane_ear *ear;
+  const struct fold_lane_channel *channel;
   struct fold_draw draw;
   struct lane *lanes; /* FOLD_HUNT_LANES */
 };
@@ -34,7 +34,7 @@ static unsigned size_of(const struct fold_case *c) {
 }
 
 static bool send(const struct process *p, const struct fold_lane_message *message) {
-  return p->ear->hear(p->ear->context, message);
+  return p->channel->send(p->channel->context, message);
 }
 
 static void count_case(struct fold_hunted *h, const struct fold_case *c) {
@@ -225,9 +225,9 @@ static fold_status run_rounds(const struct process *p, unsigned process) {
 }
 
 void fold_lane_run(const struct fold_hunt *hunt, struct fold_hunt_shared *shared, unsigned process,
-                   const struct fold_lane_ear *ear) {
+                   const struct fold_lane_channel *channel) {
   struct fold_lane_message message = {.word = FOLD_LANE_ENDED};
-  struct process p = {hunt, shared, ear, {0}, calloc(FOLD_HUNT_LANES, sizeof(struct lane))};
+  struct process p = {hunt, shared, channel, {0}, calloc(FOLD_HUNT_LANES, sizeof(struct lane))};
   message.status = p.lanes ? fold_draw_open(hunt->registry, hunt->selection, hunt->seed, hunt->terms, &p.draw)
                            : fold_no_memory("for a hunt");
   if (message.status.code == FOLD_OK) message.status = run_rounds(&p, process);

@@ -31,13 +31,13 @@ struct fold_lane_message {
 _Static_assert(sizeof(struct fold_lane_message) <= 4096, "longer messages could be mixed with others");
 
 /* Takes the messages of a lane's process. False: the listener has ended. */
-struct fold_lane_ear {
-  bool (*hear)(void *context, const struct fold_lane_message *message);
+struct fold_lane_channel {
+  bool (*send)(void *context, const struct fold_lane_message *message);
   void *context;
 };
 
 /* Goes through the rounds of process number `process`. */
 void fold_lane_run(const struct fold_hunt *hunt, struct fold_hunt_shared *shared, unsigned process,
-                   const struct fold_lane_ear *ear);
+                   const struct fold_lane_channel *channel);
 
 #endif
