@@ -184,7 +184,7 @@ static fold_status take_timed(void *context, const struct fold_judgement *j) {
   return decided();
 }
 
-static fold_status judge_timed(struct gate *g, const struct fold_cases *cases, double *seconds) {
+static fold_status judge_timed(struct gate *g, const struct fold_cases *cases, double *seconds, char why[300]) {
   struct timing timing = {g, cases, seconds};
   const struct fold_sink sink = {.judgement = take_timed, .context = &timing};
   struct fold_selection selection = g->options.selection;
@@ -194,24 +194,33 @@ static fold_status judge_timed(struct gate *g, const struct fold_cases *cases, d
                                .judge = true,
                                .sink = &sink,
                                .stop = g->hunt.stop};
-  char why[300];
   selection.seconds = OF_TIMED * g->seconds;
   selection.end = fold_now() + selection.seconds;
   FOLD_TRY(supervise(g, &job));
-  FOLD_TRY(fold_timed_judge(subject_of(g), cases, seconds, &g->timed, why));
-  if (!g->why[0]) snprintf(g->why, sizeof g->why, "%s", why);
-  return fold_ok();
+  return fold_timed_judge(subject_of(g), cases, seconds, &g->timed, why);
 }
 
-static fold_status run_timed(struct gate *g) {
+static fold_status time_calls(struct gate *g, uint64_t seed, char why[300]) {
   struct fold_cases cases = {0};
-  fold_status status = fold_timed_cases(subject_of(g), g->hunt.seed, &cases);
+  fold_status status = fold_timed_cases(subject_of(g), seed, &cases);
   double *seconds = calloc(cases.n + 1, sizeof *seconds);
   if (status.code == FOLD_OK && !seconds) status = fold_no_memory("for %zu times", cases.n);
-  if (status.code == FOLD_OK && cases.n > 0) status = judge_timed(g, &cases, seconds);
+  if (status.code == FOLD_OK && cases.n > 0) status = judge_timed(g, &cases, seconds, why);
   free(seconds);
   fold_cases_free(&cases);
   return status;
+}
+
+/* On a busy machine an honest call may take several times as long as another one. So a suspicion must be the same on other inputs. */
+static fold_status run_timed(struct gate *g) {
+  enum { LOOKS = 3 };
+  char why[300] = "";
+  for (unsigned k = 0; k < LOOKS && (k == 0 || why[0]) && !g->why[0]; k++) {
+    why[0] = '\0';
+    FOLD_TRY(time_calls(g, g->hunt.seed + ((uint64_t)k << 32), why));
+  }
+  if (!g->why[0]) snprintf(g->why, sizeof g->why, "%s", why);
+  return fold_ok();
 }
 
 /* ---- fixtures ---- */
