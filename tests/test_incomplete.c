@@ -96,7 +96,7 @@ Test(incomplete, an_interrupted_run_replaces_nothing) {
       {"$F record" LONG, "TERM", "cp w r.jsonl; ", "r.jsonl\nr.jsonl.incomplete\n"},
       {"$F verify" LONG, "INT", "cp w r.jsonl; ", "r.jsonl\nr.jsonl.incomplete\n"},
       {"$F study --full", "TERM", "cp w r.jsonl; ", "r.jsonl\nr.jsonl.incomplete\n"},
-      {"$F study --simulate --sizes 2,4,8,1024 --generators '*'", "INT", "cp w r.jsonl; ",
+      {"$F study --simulate --sizes 2,4,8,16,32,64,128,256 --generators '*'", "INT", "cp w r.jsonl; ",
        "r.jsonl\nr.jsonl.incomplete\n"},
   };
   SHELL(s);
