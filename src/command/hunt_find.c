@@ -73,7 +73,7 @@ static void put_find(const struct fold_find *find, const struct fold_refutation 
     fold_put_wrapped(stdout, 2, 4, "alone it holds: %zu case%s must run before it in the same process", find->cases - 1,
                      find->cases == 2 ? "" : "s");
   if (find->tries > 0) print_smallness(find);
-  if (fold_hunt_hangs(&find->finding)) fold_put_wrapped(stdout, 2, 4, "it is not run any more in this hunt");
+  if (fold_is_hang(&find->finding)) fold_put_wrapped(stdout, 2, 4, "it is not run any more in this hunt");
   fold_put_wrapped(stdout, 2, 4, "fixture: %s", find->path);
   fputs(text->replay, stdout);
   fflush(stdout);

@@ -176,17 +176,10 @@ static void add_sweep(struct fold_selection_options *o, const char *what, struct
   o->selection.sweep.text = o->sweep = text;
 }
 
-static bool is_axis(const char *name, size_t n) {
-  for (int a = 0; a < FOLD_AXES; a++)
-    if (strlen(fold_axis_name((enum fold_axis)a)) == n && strncmp(fold_axis_name((enum fold_axis)a), name, n) == 0)
-      return true;
-  return false;
-}
-
 /* "k=4096": sums of 4,093 to 4,099 terms. */
 static void add_around(struct fold_selection_options *o, const char *item, struct argp_state *state) {
   const char *value = strchr(item, '=') + 1;
-  if (!is_axis(item, (size_t)(value - item - 1)) || *value == '\0')
+  if (fold_axis_find(item, (size_t)(value - item - 1)) == FOLD_AXES || *value == '\0')
     argp_failure(state, 2, 0, "--around %s: AXIS=N of axis batch, m, n or k, or a number of rows", item);
   const uint64_t at = fold_option_number(state, "--around", value, 1, UINT32_MAX);
   char text[80];

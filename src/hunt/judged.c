@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/list.h"
 #include "run/supervise.h"
@@ -38,11 +37,10 @@ static fold_status take(void *context, const struct fold_judgement *j) {
   return fold_ok();
 }
 
-/* What is left unwritten differs from run to run, and may be anything, a value within the bound, too: the cause comes before what it
- * causes. */
+/* Of each case and subject. */
 static void put_causes_first(struct fold_judged_cases *judged) {
   for (size_t i = 1; i < judged->n; i++)
-    for (size_t k = i; k > 0 && judged->against[k].claim == FOLD_WRITES_OUTPUT; k--) {
+    for (size_t k = i; k > 0 && judged->against[k].claim == FOLD_CAUSE; k--) {
       struct fold_against *one = &judged->against[k - 1], was = *one;
       if (one->c != one[1].c || one->subject != one[1].subject) break;
       *one = one[1];
@@ -58,11 +56,6 @@ struct fold_selection fold_judged_selection(const struct fold_selection *selecti
   one.engine = (int)subject->engine;
   one.claims = fold_claims(&n_claims)[claim].name;
   return one;
-}
-
-bool fold_hunt_hangs(const struct fold_finding *finding) {
-  return finding->verdict == FOLD_BROKEN &&
-         (strstr(finding->reason, "did not end") || strstr(finding->reason, "hung between"));
 }
 
 /* A job that is done in this process. */

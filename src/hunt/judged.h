@@ -23,8 +23,6 @@ struct fold_judged_cases {
 /* The same selection, of one subject and one claim. */
 struct fold_selection fold_judged_selection(const struct fold_selection *selection, const struct fold_subject *subject,
                                             enum fold_claim_id claim);
-/* Whether a run took longer than it may. */
-bool fold_hunt_hangs(const struct fold_finding *finding);
 /* Judges by the selection's claims. A known defect of a peer does not count as refuted. A subject that hangs is not run after that: its other
  * cases are not judged. */
 fold_status fold_judge_cases(const struct fold_registry *registry, const struct fold_selection *selection,

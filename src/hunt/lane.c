@@ -112,8 +112,7 @@ static fold_status keep_finds(const struct process *p, const struct fold_cases *
 static void leave_hung(const struct process *p, const struct fold_judged_cases *judged, struct fold_hunted *h) {
   for (size_t i = 0; i < judged->n; i++) {
     _Atomic uint64_t *of = &p->shared->refuted[judged->against[i].subject];
-    if (fold_hunt_hangs(&judged->against[i].finding))
-      h->hung += !(atomic_fetch_or(of, FOLD_HUNT_HUNG) & FOLD_HUNT_HUNG);
+    if (fold_is_hang(&judged->against[i].finding)) h->hung += !(atomic_fetch_or(of, FOLD_HUNT_HUNG) & FOLD_HUNT_HUNG);
   }
 }
 
@@ -121,27 +120,27 @@ static bool has_hung(const struct process *p, size_t subject) {
   return atomic_load(&p->shared->refuted[subject]) & FOLD_HUNT_HUNG;
 }
 
+static size_t count_hung(const struct process *p) {
+  size_t n = 0;
+  for (size_t i = 0; i < p->draw.n; i++) n += has_hung(p, p->draw.subjects[i]);
+  return n;
+}
+
 /* The names of the hunt's subjects that have not hung, in memory that the caller frees; "": there are none. */
 static char *names_of_others(const struct process *p) {
   char *names = NULL;
   size_t size;
   FILE *out = open_memstream(&names, &size);
-  bool any = false;
+  const char *between = "";
   for (size_t i = 0; out && i < p->draw.n; i++) {
     const size_t subject = p->draw.subjects[i];
     if (has_hung(p, subject)) continue;
-    fprintf(out, "%s%s", any ? "," : "", p->hunt->registry->subjects[subject].name);
-    any = true;
+    fprintf(out, "%s%s", between, p->hunt->registry->subjects[subject].name);
+    between = ",";
   }
   if (out && fclose(out) == 0) return names;
   free(names);
   return NULL;
-}
-
-static bool any_has_hung(const struct process *p) {
-  bool any = false;
-  for (size_t i = 0; i < p->draw.n; i++) any |= has_hung(p, p->draw.subjects[i]);
-  return any;
 }
 
 static bool is_on_device(const struct process *p) {
@@ -170,19 +169,13 @@ static fold_status judge(const struct process *p, const struct fold_cases *cases
   struct fold_selection others = seldom_busy(p->hunt->selection);
   char *names = NULL;
   if (others.here) others.here = &p->shared->here;
-  if (any_has_hung(p)) {
+  if (count_hung(p) > 0) {
     others.subjects = names = names_of_others(p);
     if (!names) return fold_no_memory("for names of subjects");
   }
   const fold_status status = fold_judge_cases(p->hunt->registry, &others, cases, &p->shared->over, judged);
   free(names);
   return status;
-}
-
-static bool all_have_hung(const struct process *p) {
-  bool all = true;
-  for (size_t i = 0; i < p->draw.n; i++) all &= has_hung(p, p->draw.subjects[i]);
-  return all;
 }
 
 static fold_status run_round(const struct process *p, struct lane *lane, uint64_t round, size_t n) {
@@ -214,7 +207,7 @@ static fold_status run_rounds(const struct process *p, unsigned process) {
   const bool device = is_on_device(p);
   size_t size = sizes[device].first;
   uint64_t first = 0;
-  for (uint64_t round = 0; !p->shared->over && !all_have_hung(p); round++, first += size) {
+  for (uint64_t round = 0; !p->shared->over && count_hung(p) < p->draw.n; round++, first += size) {
     const unsigned lane = (unsigned)(round % FOLD_HUNT_LANES);
     if (lane == 0 && round > 0 && size < sizes[device].most) size *= 2;
     const size_t n = left_of(p->hunt, first, size);

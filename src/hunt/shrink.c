@@ -136,12 +136,6 @@ static fold_status shrink_axis(struct shrinking *s, enum fold_axis axis, bool *t
   return fold_ok();
 }
 
-static bool has_axis(const struct fold_case *c, enum fold_axis axis) {
-  for (unsigned k = 0; k <= c->problem->inputs; k++)
-    if (fold_has_axis(c->problem, k, axis)) return true;
-  return false;
-}
-
 /* The last n places of the axis, for each n from `from` on. */
 static fold_status last_places(const struct fold_case *c, enum fold_axis axis, size_t from, size_t n,
                                struct fold_cases *candidates) {
@@ -162,7 +156,7 @@ static fold_status try_extents(struct shrinking *s, size_t most, bool *took) {
     for (size_t from = 1; from < now_of(s)->shape.at[a] && from < most && !is_over(s);) {
       struct fold_cases candidates = {0};
       bool more = false;
-      if (!has_axis(now_of(s), (enum fold_axis)a) || s->each) break;
+      if (!(fold_axes_of(now_of(s)->problem) >> a & 1) || s->each) break;
       fold_status status = last_places(now_of(s), (enum fold_axis)a, from, EACH, &candidates);
       if (status.code == FOLD_OK) status = take_first(s, &candidates, &more);
       fold_cases_free(&candidates);
@@ -178,7 +172,7 @@ static fold_status shrink_shape(struct shrinking *s, bool *took) {
   *took = false;
   for (size_t i = 0; i < FOLD_AXES; i++) {
     bool more = false;
-    if (has_axis(now_of(s), order[i])) FOLD_TRY(shrink_axis(s, order[i], &more));
+    if (fold_axes_of(now_of(s)->problem) >> order[i] & 1) FOLD_TRY(shrink_axis(s, order[i], &more));
     *took |= more;
   }
   return fold_ok();
@@ -393,7 +387,7 @@ static fold_status shrink_values(struct shrinking *s) {
 
 static fold_status shrink_found(struct shrinking *s, const struct fold_case *before, size_t n) {
   FOLD_TRY(fold_case_copy(&before[n - 1], &s->found->origin));
-  if (fold_hunt_hangs(&s->found->finding)) { /* each candidate would cost the time limit */
+  if (fold_is_hang(&s->found->finding)) { /* each candidate would cost the time limit */
     s->found->whole = fold_case_all_elements(&before[n - 1]) > FOLD_WRITE_MOST;
     return keep_last(before, n, 1, &s->found->cases);
   }

@@ -124,18 +124,12 @@ static fold_status look_at_some(const struct fold_threshold *t, const struct fol
 
 /* ---- all axes ---- */
 
-static bool has_axis(const struct fold_case *c, enum fold_axis axis) {
-  for (unsigned k = 0; k <= c->problem->inputs; k++)
-    if (fold_has_axis(c->problem, k, axis)) return true;
-  return false;
-}
-
 /* Where the case is not the smallest that there could be. */
 fold_status fold_threshold_find(const struct fold_threshold *t, const struct fold_case *c, char text[160]) {
   static const enum fold_axis order[] = {FOLD_K, FOLD_M, FOLD_N, FOLD_B};
   for (size_t i = 0; i < sizeof order / sizeof *order && !is_over(t); i++) {
     const size_t extent = c->shape.at[order[i]];
-    if (!has_axis(c, order[i]) || extent <= (order[i] == FOLD_B ? 1 : 2)) continue;
+    if (!(fold_axes_of(c->problem) >> order[i] & 1) || extent <= (order[i] == FOLD_B ? 1 : 2)) continue;
     const size_t all = (fold_case_all_elements(c) / extent + 1) * FURTHER * (extent + FURTHER / 2);
     FOLD_TRY((all <= ELEMENTS ? look_at_each : look_at_some)(t, c, order[i], text));
   }

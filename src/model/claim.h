@@ -17,6 +17,10 @@ enum fold_claim_id {
   (FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS) | FOLD_CLAIM(FOLD_LEAVES_NO_TRACE) | \
    FOLD_CLAIM(FOLD_KEEPS_INPUT))
 
+/* A result that is not written differs from run to run and may be any value, one within its bound, too: this claim, if refuted, is named
+ * before all that it causes. */
+#define FOLD_CAUSE FOLD_WRITES_OUTPUT
+
 /* Those about the size of the error. */
 #define FOLD_OF_ERROR \
   (FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_COMPENSATED) | FOLD_CLAIM(FOLD_ACCURATE_AS) | FOLD_CLAIM(FOLD_ULPS))
@@ -28,7 +32,7 @@ enum fold_method {
   FOLD_NEUMAIER, /* sequential with Neumaier's */
   /* As tensor cores do: the terms of a block are aligned to the largest one, and truncated, as each sum is. */
   FOLD_TRUNCATED,
-  FOLD_EXACT,    /* correctly rounded */
+  FOLD_EXACT, /* correctly rounded */
 };
 /* The methods' names, with NULL behind the last. */
 extern const char *const fold_method_names[];

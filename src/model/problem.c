@@ -28,6 +28,12 @@ const char *fold_axis_name(enum fold_axis axis) {
   return names[axis];
 }
 
+enum fold_axis fold_axis_find(const char *name, size_t n) {
+  enum fold_axis axis = 0;
+  while (axis < FOLD_AXES && (strlen(fold_axis_name(axis)) != n || strncmp(fold_axis_name(axis), name, n) != 0)) axis++;
+  return axis;
+}
+
 /* The letters of one operand, up to the text's next ',' or '-' or its end. */
 static fold_status parse_operand(const char *signature, const char **text, struct fold_problem *p, unsigned operand) {
   p->n_axes[operand] = p->has[operand] = 0;
@@ -184,10 +190,14 @@ enum fold_axis fold_batch_axis(const struct fold_problem *problem, const struct 
   return batches || problem->reach == FOLD_BY_KEY ? FOLD_B : FOLD_M;
 }
 
+unsigned fold_axes_of(const struct fold_problem *problem) {
+  unsigned axes = 0;
+  for (unsigned k = 0; k <= problem->inputs; k++) axes |= problem->has[k];
+  return axes;
+}
+
 size_t fold_extent(const struct fold_problem *problem, const struct fold_shape *shape, enum fold_axis axis) {
-  bool has = false;
-  for (unsigned k = 0; k <= problem->inputs; k++) has |= fold_has_axis(problem, k, axis);
-  return has ? shape->at[axis] : 1;
+  return fold_axes_of(problem) >> axis & 1 ? shape->at[axis] : 1;
 }
 
 size_t fold_elements(const struct fold_problem *problem, const struct fold_shape *shape, unsigned input) {

@@ -77,6 +77,10 @@ static inline bool fold_results_are_rows(const struct fold_problem *problem) {
 /* The axis that cuts a batch: batches where there are several, else m; batches, too, where m cuts no input. */
 enum fold_axis fold_batch_axis(const struct fold_problem *problem, const struct fold_shape *shape);
 const char *fold_axis_name(enum fold_axis axis); /* "batch", "m", "n", "k" */
+/* The axis of that name, of n letters; FOLD_AXES: there is none. */
+enum fold_axis fold_axis_find(const char *name, size_t n);
+/* A mask of the axes that an input or the results have. */
+unsigned fold_axes_of(const struct fold_problem *problem);
 /* The extent of an axis: 1 where the problem lacks it. */
 size_t fold_extent(const struct fold_problem *problem, const struct fold_shape *shape, enum fold_axis axis);
 /* How many elements an input has, and how many results there are. */

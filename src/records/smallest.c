@@ -91,9 +91,8 @@ static void print_block(const struct fold_smallest_of *of, size_t k, bool own, b
   fputs(of[k].text.replay, out);
 }
 
-/* A result that is not written may be any value, and another one in each run: it comes before what it causes. */
 static bool is_first(const struct fold_smallest_of *of, size_t k) {
-  if (of[FOLD_WRITES_OUTPUT].n > 0) return k == FOLD_WRITES_OUTPUT;
+  if (of[FOLD_CAUSE].n > 0) return k == FOLD_CAUSE;
   for (size_t i = 0; i < k; i++)
     if (of[i].n > 0) return false;
   return true;

@@ -151,14 +151,20 @@ static enum fold_ending watch_worker(struct fold_supervisor *s) {
   return how;
 }
 
+static const char NO_END[] = "did not end", HUNG[] = "hung between two runs";
+
+bool fold_is_hang(const struct fold_finding *finding) {
+  return finding->verdict == FOLD_BROKEN && (strstr(finding->reason, NO_END) || strstr(finding->reason, HUNG));
+}
+
 /* How the process ended, in words. */
 static void describe(const struct fold_supervisor *s, enum fold_ending how, int status, char text[160]) {
   if (s->sent)
     snprintf(text, 160, "its process sent signal %d (%s) to foldproof, and was killed", s->sent, strsignal(s->sent));
   else if (how == FOLD_WORKER_HUNG)
-    snprintf(text, 160, "a run did not end within %.0f s, and was killed (see --timeout)", s->limit);
+    snprintf(text, 160, "a run %s within %.0f s, and was killed (see --timeout)", NO_END, s->limit);
   else if (how == FOLD_WORKER_SILENT)
-    snprintf(text, 160, "its process hung between two runs, and was killed: the heap or a lock may be corrupt");
+    snprintf(text, 160, "its process %s, and was killed: the heap or a lock may be corrupt", HUNG);
   else if (how == FOLD_WORKER_GONE && atomic_load(&s->shared->unheard))
     snprintf(text, 160,
              "its process lost its connection to foldproof: a descriptor was closed that is not the subject's");

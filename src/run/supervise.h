@@ -35,5 +35,7 @@ struct fold_job {
  * cost more than three times as long (half as long, if job->once), by processes that it ended or hung, is not run any more: its judgements
  * are broken (fold_is_not_run). *unexplained is ENVIRONMENT if all was judged, but some process ended for a reason that no judgement gives. */
 fold_status fold_supervise(const struct fold_job *job, fold_status *unexplained);
+/* Whether a run took longer than it may, or its process hung. */
+bool fold_is_hang(const struct fold_finding *finding);
 
 #endif
