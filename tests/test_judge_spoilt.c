@@ -22,16 +22,20 @@ static fold_status add_three(const struct fold_subject *subject, const struct fo
   return fold_ok();
 }
 
+static void name_two(struct fold_subject subjects[2], fold_run *first, fold_run *second) {
+  subjects[0].name = "spoils";
+  subjects[0].run = first;
+  subjects[1].name = "after";
+  subjects[1].run = second;
+}
+
 /* One that spoils the input, and an honest one after it, which is not to be blamed. */
 static void expect_spoiler_alone_blamed(const struct fold_cases *cases) {
   uint64_t claims = FOLD_CLAIM(FOLD_KEEPS_INPUT) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED);
   struct fold_subject subjects[2] = {plant(0, NULL, FOLD_EXACT, claims), plant(0, NULL, FOLD_EXACT, claims)};
   struct fold_registry registry = {subjects, 2};
   struct tally t;
-  subjects[0].name = "spoils";
-  subjects[0].run = spoil;
-  subjects[1].name = "after";
-  subjects[1].run = add_three;
+  name_two(subjects, spoil, add_three);
   cr_assert_eq(tally_verify(&registry, NULL, false, cases, &t).code, FOLD_OK);
   cr_expect(t.count[FOLD_KEEPS_INPUT][FOLD_REFUTED] == 1 && t.count[FOLD_KEEPS_INPUT][FOLD_HELD] == 1);
   cr_expect_eq(t.count[FOLD_CORRECTLY_ROUNDED][FOLD_HELD], 2, "%s", t.last[FOLD_CORRECTLY_ROUNDED].reason);
@@ -88,10 +92,7 @@ Test(judge_spoilt, who_comes_after_a_subject_that_spoilt_the_batch_is_not_blamed
   struct fold_registry registry = {subjects, 2};
   struct tally t;
   CASE(&l, 1, 2, 3);
-  subjects[0].name = "spoils";
-  subjects[0].run = spoil_five;
-  subjects[1].name = "after";
-  subjects[1].run = add_threes;
+  name_two(subjects, spoil_five, add_threes);
   cr_assert_eq(tally_verify(&registry, NULL, false, &l.cases, &t).code, FOLD_OK);
   cr_expect_eq(t.count[FOLD_BATCH_INVARIANT][FOLD_HELD], 2, "%s", t.last[FOLD_BATCH_INVARIANT].reason);
   cr_expect_eq(t.count[FOLD_KEEPS_INPUT][FOLD_REFUTED], 1, "%s", t.last[FOLD_KEEPS_INPUT].reason);
@@ -177,10 +178,7 @@ Test(judge_spoilt, who_names_a_twin_that_spoils_the_input_is_not_blamed) {
   struct fold_registry registry = {subjects, 2};
   struct tally t;
   CASE(&l, 1, 2, 3);
-  subjects[0].name = "spoils";
-  subjects[0].run = spoil;
-  subjects[1].name = "after";
-  subjects[1].run = add_three;
+  name_two(subjects, spoil, add_three);
   subjects[1].twin = "spoils";
   cr_assert_eq(tally_verify(&registry, "after", false, &l.cases, &t).code, FOLD_OK);
   cr_expect_eq(t.last[FOLD_SAME_BITS_AS].verdict, FOLD_HELD, "%s", t.last[FOLD_SAME_BITS_AS].reason);

@@ -127,6 +127,10 @@ _KNOWN: Dict[str, Callable[[Any], Any]] = {"sum": lambda x: x.sum(-1), "max": la
                                            "min": lambda x: x.min(-1) if hasattr(x, "tobytes") else x.amin(-1)}
 
 
+def _verb(record: Dict[str, Any]) -> str:
+    return "breaks, judged by" if record["verdict"] == "broken" else "violates"
+
+
 class _Judging:
     """One gate: what is judged, and when each part ends."""
 
@@ -160,8 +164,7 @@ class _Judging:
     def hunted(self, found: Any) -> Tuple[Optional[Gate], Dict[str, int], int]:
         hunted = hunt(self.fn, time=self.left(_HUNTED), seed=self.seed, first=True, found=found, check=False, in_process=self.here, _shrinking=_OF_SHRINKING * self.seconds, **self.asked)
         for find in hunted.found:
-            verb = "breaks, judged by" if find.record["verdict"] == "broken" else "violates"
-            return self.outcome(False, f"{verb} {find.claim}: {find.record['found']['from']}", find), hunted.counts, hunted.cases
+            return self.outcome(False, f"{_verb(find.record)} {find.claim}: {find.record['found']['from']}", find), hunted.counts, hunted.cases
         return None, hunted.counts, hunted.cases
 
     def _forked(self, table: Any, options: Any, guests: List[Guest], result: Result) -> None:
@@ -195,8 +198,7 @@ class _Judging:
         result = self.fixtures()
         for record in result.judgements:
             if record["verdict"] in ("refuted", "broken"):
-                verb = "breaks, judged by" if record["verdict"] == "broken" else "violates"
-                return self.outcome(False, f"{verb} {record['claim']}: {record['case']}: {record['reason']}")
+                return self.outcome(False, f"{_verb(record)} {record['claim']}: {record['case']}: {record['reason']}")
         held = counts["held"] + result.counts["held"]
         if not held:
             raise NothingJudged(f"of {cases:,} cases all were skipped")

@@ -215,11 +215,11 @@ static fold_status time_calls(struct gate *g, uint64_t seed, char why[300]) {
 static fold_status run_timed(struct gate *g) {
   enum { LOOKS = 3 };
   char why[300] = "";
-  for (unsigned k = 0; k < LOOKS && (k == 0 || why[0]) && !g->why[0]; k++) {
-    why[0] = '\0';
-    FOLD_TRY(time_calls(g, g->hunt.seed + ((uint64_t)k << 32), why));
+  for (uint64_t k = 0; k < LOOKS; k++) {
+    FOLD_TRY(time_calls(g, g->hunt.seed + (k << 32), why));
+    if (!why[0] || g->why[0]) return fold_ok();
   }
-  if (!g->why[0]) snprintf(g->why, sizeof g->why, "%s", why);
+  snprintf(g->why, sizeof g->why, "%s", why);
   return fold_ok();
 }
 

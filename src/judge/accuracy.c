@@ -206,8 +206,9 @@ static void close_rows(const struct fold_evidence *e, struct fold_finding *findi
   }
 }
 
-/* Judges every row by the bound of w->how at w->height. `failure`: why that height is not known. */
-static void judge_rows(const struct fold_evidence *e, struct fold_weighing *w, fold_status failure,
+/* Judges every row by the bound of w->how at w->height. `failure`: why that height is not known. Whether the reason says which terms are
+ * missing, or counted twice. */
+static bool judge_rows(const struct fold_evidence *e, struct fold_weighing *w, fold_status failure,
                        struct fold_finding *finding) {
   fold_status none = fold_ok(), status;
   bool right = true, known = failure.code == FOLD_OK;
@@ -219,10 +220,9 @@ static void judge_rows(const struct fold_evidence *e, struct fold_weighing *w, f
     if (status.code == FOLD_UNSUPPORTED && none.code == FOLD_OK) none = status;
     if (status.code != FOLD_OK && status.code != FOLD_UNSUPPORTED) failure = status;
   }
-  if (right)
-    close_rows(e, finding, none, failure);
-  else
-    fold_find_missing(e, w, finding);
+  if (!right) return fold_find_missing(e, w, finding);
+  close_rows(e, finding, none, failure);
+  return false;
 }
 
 static void say_more(struct fold_finding *finding, const char *more) {
@@ -230,14 +230,13 @@ static void say_more(struct fold_finding *finding, const char *more) {
   snprintf(finding->reason + used, sizeof finding->reason - used, "%s", more);
 }
 
-/* Where the accumulator is wider than the results: one that an accumulator of their dtype allows was probably summed so, if no term is missing. */
+/* Where the accumulator is wider than the results: one that an accumulator of their dtype allows was probably summed so. */
 static void tell_accumulator(const struct fold_evidence *e, struct fold_finding *finding) {
   struct fold_finding here = fold_finding_open(1);
   struct fold_weighing w;
   fold_status status;
   char more[100];
   if (finding->verdict != FOLD_REFUTED || !finding->compared || !e->subject->guest) return;
-  if (strstr(finding->reason, "term")) return; /* which are missing, or counted twice */
   open_weighing(e, &w);
   const enum fold_dtype wide = w.how.accumulator, narrow = w.how.result;
   if (!fold_dtype_is_integer(narrow) && fold_format_of(narrow).precision < fold_format_of(wide).precision) {
@@ -252,9 +251,9 @@ static void tell_accumulator(const struct fold_evidence *e, struct fold_finding 
 void fold_judge_bounded(const struct fold_evidence *e, struct fold_finding *finding) {
   struct fold_weighing w;
   open_own(e, &w);
-  judge_rows(e, &w, finding->rows > 0 ? fold_evidence_height(e, &w.height) : fold_ok(), finding);
+  const bool missing = judge_rows(e, &w, finding->rows > 0 ? fold_evidence_height(e, &w.height) : fold_ok(), finding);
   fold_weighing_free(&w);
-  tell_accumulator(e, finding);
+  if (!missing) tell_accumulator(e, finding);
 }
 
 /* By the bound of its own compensated method, or of Kahan's: a user may ask this of a sum by any method. */

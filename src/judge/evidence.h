@@ -184,8 +184,8 @@ void fold_weighing_free(struct fold_weighing *weighing);
 bool fold_weigh(struct fold_weighing *weighing, struct fold_finding *finding, fold_status *status);
 
 /* Adds to the reason of a refuted sum which of its terms are missing or counted twice, or how many, where the difference from the
- * exact sum proves it. */
-void fold_find_missing(const struct fold_evidence *evidence, const struct fold_weighing *weighing,
+ * exact sum proves it. False: it adds nothing. */
+bool fold_find_missing(const struct fold_evidence *evidence, const struct fold_weighing *weighing,
                        struct fold_finding *finding);
 /* The same for a result that is an integer, exactly right or wrong. Above 0 the error is no fraction of a bound. */
 bool fold_weigh_integer(struct fold_weighing *weighing, struct fold_finding *finding);
