@@ -122,20 +122,75 @@ Test(guard, the_number_of_a_group_that_ended_last_is_a_strangers) {
   end(stranger);
 }
 
+static void begin_with_folder(const char *of) {
+  if (fold_guard_begin().code != FOLD_OK) _exit(1);
+  snprintf(fold_guard_folder(), FOLD_GUARD_PATH, "%s/own", of);
+  if (mkdir(fold_guard_folder(), 0700) != 0) _exit(1);
+}
+
+/* Whether all is gone after ten seconds. */
+static bool is_removed(const char *path) {
+  for (int i = 0; i < 1000 && rmdir(path) != 0; i++) usleep(10000);
+  return access(path, F_OK) != 0;
+}
+
 /* A process that is killed as soon as it has made its folder. */
 Test(guard, the_folder_of_a_process_that_is_killed_is_removed) {
   char path[] = "/tmp/fold-guard-XXXXXX";
   cr_assert(mkdtemp(path));
   const pid_t child = fork();
   if (child == 0) {
-    if (fold_guard_begin().code != FOLD_OK) _exit(1);
-    snprintf(fold_guard_folder(), FOLD_GUARD_PATH, "%s/own", path);
-    if (mkdir(fold_guard_folder(), 0700) != 0) _exit(1);
+    begin_with_folder(path);
     raise(SIGKILL);
   }
   int how = 0;
   cr_assert_eq(waitpid(child, &how, 0), child);
   cr_assert(WIFSIGNALED(how), "it could not begin");
-  for (int i = 0; i < 1000 && rmdir(path) != 0; i++) usleep(10000);
-  cr_expect(access(path, F_OK) != 0, "%s/own is there", path);
+  cr_expect(is_removed(path), "%s/own is there", path);
+}
+
+/* As one that is killed while it waits for a disk: it makes the folder again after its parent. */
+static void leave_a_slow_one(void) {
+  if (fork() != 0) return;
+  nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+  mkdir(fold_guard_folder(), 0700);
+  _exit(0);
+}
+
+Test(guard, a_folder_that_is_made_again_is_removed) {
+  for (int killed = 0; killed < 2; killed++) {
+    char path[] = "/tmp/fold-guard-XXXXXX";
+    cr_assert(mkdtemp(path));
+    const pid_t child = fork();
+    if (child == 0) {
+      begin_with_folder(path);
+      leave_a_slow_one();
+      if (killed) raise(SIGKILL);
+      fold_guard_end();
+      _exit(0);
+    }
+    int how = 0;
+    cr_assert_eq(waitpid(child, &how, 0), child);
+    cr_assert(killed ? WIFSIGNALED(how) : WIFEXITED(how) && WEXITSTATUS(how) == 0, "it could not begin");
+    usleep(1500000);
+    cr_expect(is_removed(path), "killed %d: %s/own is there", killed, path);
+  }
+}
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+Test(guard, a_process_that_goes_on_is_not_waited_for) {
+  cr_assert_eq(fold_guard_begin().code, FOLD_OK);
+  const pid_t other = fork();
+  if (other == 0)
+    for (;;) pause();
+  const double begun = seconds();
+  fold_guard_end();
+  cr_expect_lt(seconds() - begun, 9);
+  cr_expect(is_there(other));
+  end(other);
 }

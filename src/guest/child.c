@@ -64,8 +64,9 @@ static void put_away(struct fold_program *p) {
 }
 
 /* Runs in the child between fork and exec. */
-static void become(const char *command, int in, int out, int errors) {
+static void become(pid_t parent, const char *command, int in, int out, int errors) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127); /* it ended before */
   setpgid(0, 0);
   fold_guard_group(getpid());
   if (in < 0) in = open("/dev/null", O_RDONLY | O_CLOEXEC); /* our own input is not for it */
@@ -81,8 +82,9 @@ fold_status fold_program_start(struct fold_program *p, const char *command, bool
   *p = (struct fold_program){.errors = memfd_create("foldproof-exec", MFD_CLOEXEC)};
   if (p->errors < 0 || (asked && pipe2(to, O_CLOEXEC)) || pipe2(from, O_CLOEXEC))
     return fold_error(FOLD_ENVIRONMENT, "a program cannot be started: %s", strerror(errno));
+  const pid_t parent = getpid();
   p->pid = fork();
-  if (p->pid == 0) become(command, to[0], from[1], p->errors);
+  if (p->pid == 0) become(parent, command, to[0], from[1], p->errors);
   if (p->pid > 0) fold_process_state_own_child(p->pid);
   close(from[1]);
   if (asked) close(to[0]);

@@ -1,9 +1,11 @@
 /* process/guard.c: the guard waits for the signal that its parent has ended. The groups are in memory that all processes
- * share. */
+ * share. All of them but the guard inherit the end of a pipe for writing: once it is closed everywhere, none of them can
+ * make a file any more. */
 #include "process/guard.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,10 +15,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fold.h"
 #include "base/scratch.h"
 #include "process/proc.h"
 
 enum { GROUPS = 1024, MOST_TIMES = 50, BETWEEN = 10000 /* microseconds */ };
+enum { OF_A_KILLED = 10, OF_AN_ENDED = 2 }; /* most seconds, for the processes that such a parent leaves */
 
 static struct shared {
   _Atomic pid_t groups[GROUPS];              /* 0: none */
@@ -24,7 +28,8 @@ static struct shared {
   _Atomic bool over;
   char folder[FOLD_GUARD_PATH];
 } * shared;
-static pid_t owner, keeper;
+static pid_t owner, keeper = -1;
+static int alive; /* the pipe's end for writing */
 
 /* 0 if the process has ended, or there is no /proc. */
 static unsigned long long start_of(pid_t process) {
@@ -75,47 +80,68 @@ static void end_groups(void) {
   }
 }
 
-/* `all` signals are blocked from the start: one that ended this process before it waits would leave the groups. */
-static void guard(const sigset_t *all) {
-  int number;
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  setpgid(0, 0);
-  close_range(0, ~0u, 0); /* a reader of the command's output waits until it is closed */
-  while (getppid() == owner && !atomic_load(&shared->over)) sigwait(all, &number);
-  /* What a killed parent had just started may note its group, or write, a little later; so may what is ended here. */
-  const bool died = getppid() != owner;
-  for (int k = 0; k < 20 && (k == 0 || died || access(shared->folder, F_OK) == 0); k++) {
-    if (k > 0) usleep(BETWEEN);
+static bool all_ended(void) {
+  struct pollfd writers = {.fd = STDIN_FILENO};
+  return poll(&writers, 1, BETWEEN / 1000) == 1 && writers.revents & POLLHUP;
+}
+
+/* A killed process that waits for a disk makes its folder first and ends then: removes the folder until all have ended.
+ * A process that a guest has left to itself may go on for ever. */
+static void end_all(double seconds) {
+  const double end = fold_now() + seconds;
+  for (bool last = false; !last || (access(shared->folder, F_OK) == 0 && fold_now() < end);) {
+    last = all_ended() || fold_now() > end;
     end_groups();
     if (shared->folder[0]) fold_scratch_remove(shared->folder);
   }
+}
+
+/* `all` signals are blocked from the start: one that ended this process before it waits would leave the groups. */
+static void guard(const sigset_t *all, int reading) {
+  int number;
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  setpgid(0, 0);
+  dup2(reading, STDIN_FILENO);
+  close_range(1, ~0u, 0); /* a reader of the command's output waits until it is closed */
+  while (getppid() == owner && !atomic_load(&shared->over)) sigwait(all, &number);
+  end_all(getppid() == owner ? OF_AN_ENDED : OF_A_KILLED);
   _exit(0);
 }
 
 char *fold_guard_folder(void) { return shared ? shared->folder : NULL; }
 
-fold_status fold_guard_begin(void) {
-  void *memory = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return fold_no_memory("to start a process");
-  shared = memory;
+static fold_status start(void) {
+  int ends[2];
   sigset_t all, own;
+  owner = getpid();
+  alive = -1;
+  if (pipe2(ends, O_CLOEXEC)) return fold_error(FOLD_ENVIRONMENT, "a pipe cannot be made: %s", strerror(errno));
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, &own);
-  owner = getpid();
   keeper = fork();
-  if (keeper == 0) guard(&all);
+  if (keeper == 0) guard(&all, ends[0]);
   const int why = errno;
   if (keeper > 0)
     setpgid(keeper, keeper); /* before this process goes on: a signal to its group must not reach the guard */
   sigprocmask(SIG_SETMASK, &own, NULL);
-  if (keeper > 0) return fold_ok();
-  fold_guard_end();
-  return fold_error(FOLD_ENVIRONMENT, "a process cannot be started: %s", strerror(why));
+  close(ends[0]);
+  alive = ends[1];
+  return keeper > 0 ? fold_ok() : fold_error(FOLD_ENVIRONMENT, "a process cannot be started: %s", strerror(why));
+}
+
+fold_status fold_guard_begin(void) {
+  void *memory = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return fold_no_memory("to start a process");
+  shared = memory;
+  const fold_status status = start();
+  if (status.code != FOLD_OK) fold_guard_end();
+  return status;
 }
 
 void fold_guard_end(void) {
   if (shared == NULL || getpid() != owner) return;
   atomic_store(&shared->over, true);
+  if (alive >= 0) close(alive);
   if (keeper > 0) kill(keeper, SIGTERM);
   while (keeper > 0 && waitpid(keeper, NULL, 0) < 0 && errno == EINTR) continue;
   munmap(shared, sizeof *shared);
