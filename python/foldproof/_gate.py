@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import os
 import secrets
+import statistics
 import time as clock
 from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
@@ -98,8 +99,8 @@ class _Compared:
         self.call(x, f"{what}, changed in place")
 
     def timed(self, random: Any, end: float) -> None:
-        """The fastest call on an input that was seen before takes less than half of what the fastest on a new one takes: other processes make calls slower only. If it
-        takes clearly less than a new one, more calls decide."""
+        """Half of the calls on inputs that were seen before take less than half of what the fastest on a new one takes: other processes make calls slower only. If they
+        take clearly less than a new one, more calls decide."""
         new: List[float] = []
         seen: List[float] = []
         what = f"1x{_LARGE}"
@@ -108,7 +109,7 @@ class _Compared:
                 x = random.integers(-8, 9, (1, _LARGE)).astype(self.dtype)
                 new.append(self.call(x, what)[1])
                 seen.append(self.call(x, what)[1])
-            again, fastest = min(seen[1:]), min(new[1:])  # the first call makes memory and threads ready
+            again, fastest = statistics.median(seen[1:]), min(new[1:])  # the first call makes memory and threads ready
             if _ALIKE * again >= fastest:
                 return
         if 2 * again >= fastest:

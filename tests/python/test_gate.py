@@ -14,6 +14,7 @@ import here
 import numpy as np
 
 import foldproof
+from foldproof import _gate
 
 
 def softmax(x):
@@ -160,6 +161,28 @@ class Reference(unittest.TestCase):
             self.assertFalse(bool(gate), str(gate))
             self.assertRegex(gate.reason, says)
 
+    def test_one_time_that_is_wrong(self):
+        """A clock that stood still during one call proves nothing; half of the calls do."""
+
+        class Timed:
+            def __init__(self, seconds):
+                self.seconds, self.calls = seconds, 0
+
+            def call(self, x):
+                self.calls += 1
+                self.result = softmax(x)
+                return self.result, self.seconds(self.calls), x.tobytes()
+
+            def again(self):
+                return self.result
+
+        def times(seconds):
+            _gate._Compared(Timed(seconds), softmax, 1e-5, "numpy", "float32").timed(np.random.default_rng(1), 0)
+
+        times(lambda call: 0 if call == 4 else 1e-3)
+        with self.assertRaisesRegex(_gate._Refused, "keeps results: a call on an input seen before took 0.1 ms, on new ones at least 1 ms"):
+            times(lambda call: 1e-3 if call % 2 else 1e-4)
+
     def test_calls_look_alike(self):
         """Those that are timed, and the others."""
         with tempfile.TemporaryDirectory() as folder:
@@ -239,7 +262,8 @@ class Sums(unittest.TestCase):
         """With room for a busy machine."""
         for fn, asked in ((lambda x: x.sum(-1), {}), (softmax, {"problem": "rows", "reference": softmax, "tolerance": 1e-5})):
             begun = time.monotonic()
-            self.assertTrue(self.gate(fn, time=6, **asked))
+            gate = self.gate(fn, time=6, **asked)
+            self.assertTrue(gate, str(gate))
             self.assertLess(time.monotonic() - begun, 18)
 
     def test_a_find_has_its_lines(self):
