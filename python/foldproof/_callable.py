@@ -17,7 +17,7 @@ from typing import Any, Callable, ContextManager, Dict, Iterable, List, Optional
 
 from . import _arrays, _library, _outputs, _see
 from ._arrays import CPU, CUDA, CUDA_HOST, Lent
-from ._problem import AXES, BY_NUMBER, Axis, Form, split
+from ._problem import AXES, BY_NUMBER, Axis, Form
 from ._process_state import KeptResults, LateWrites, State
 from ._see import Wrong
 from ._signals import Signals
@@ -43,19 +43,19 @@ def _usual(call: Any, letters: str) -> Tuple[Axis, ...]:
     return _axes_of(letters, optional if optional and call.extent[_AT[optional]] == 1 else "")
 
 
-def _parts(call: Any, axis: Axis) -> List[int]:
-    return split(call.extent[_AT[axis.of]], axis.parts)
+def _parts(call: Any, form: Form, axis: Axis) -> List[int]:
+    return form.split(axis, call.extent[_AT[axis.of]])
 
 
-def _shape(call: Any, axes: Iterable[Axis]) -> Tuple[int, ...]:
+def _shape(call: Any, form: Form, axes: Iterable[Axis]) -> Tuple[int, ...]:
     extent = call.extent
-    return tuple([extent[_AT[axis.of]] if axis.parts == 1 else _parts(call, axis)[axis.place] for axis in axes])
+    return tuple([extent[_AT[axis.of]] if axis.parts == 1 else _parts(call, form, axis)[axis.place] for axis in axes])
 
 
-def _strides(call: Any, k: int, axes: Iterable[Axis]) -> Tuple[int, ...]:
+def _strides(call: Any, form: Form, k: int, axes: Iterable[Axis]) -> Tuple[int, ...]:
     """Of input k, in elements."""
     stride = call.stride[k]
-    return tuple([stride[_AT[axis.of]] * (1 if axis.parts == 1 else math.prod(_parts(call, axis)[axis.place + 1 :])) for axis in axes])
+    return tuple([stride[_AT[axis.of]] * (1 if axis.parts == 1 else math.prod(_parts(call, form, axis)[axis.place + 1 :])) for axis in axes])
 
 
 def _skips() -> Tuple[Any, ...]:
@@ -144,7 +144,7 @@ class Guest:
         axes = self._in_memory(call, k) if self.like == "jax" else self._axes(call, k)
         dtype = "i32" if k == problem.keys else _DTYPE_NUMBERS[call.dtype]
         where = (CUDA, self.device.number()) if self.device else (CPU, 0)
-        lent = Lent((call.other if k else call.in_) or 0, _shape(call, axes), dtype, where, None, _strides(call, k, axes))
+        lent = Lent((call.other if k else call.in_) or 0, _shape(call, self.form, axes), dtype, where, None, _strides(call, self.form, k, axes))
         if self.like == "jax" and lent.at % _JAX_ALIGNMENT and lent.nbytes:
             copy = lent.at_other(*self._room(lent.nbytes, 0))
             self._copy(copy.at, lent, call)
@@ -167,7 +167,7 @@ class Guest:
         """What a callable gets whose form has the axes in another order than memory: a contiguous copy, aligned as the input is; of a strided input, a view. The
         function is for after the call: what the callable wrote to the copy is then written to the input, too, where keeps_input finds it."""
         order = self._in_memory(call, k)
-        if order == self._axes(call, k) or _strides(call, k, order) != _arrays.contiguous(_shape(call, order)):
+        if order == self._axes(call, k) or _strides(call, self.form, k, order) != _arrays.contiguous(_shape(call, self.form, order)):
             return view, lambda: None
         copy = view.contiguous_at(*self._room(math.prod(view.shape) * view.itemsize, view.at))
         self.make(copy)[...] = self.make(view)
@@ -184,7 +184,7 @@ class Guest:
 
     def _shapes(self, call: Any) -> List[Tuple[int, ...]]:
         """The shapes that results may have."""
-        shape = _shape(call, self._axes(call, -1))
+        shape = _shape(call, self.form, self._axes(call, -1))
         return [shape, (1, *shape) if self.form.transposed or "b" in BY_NUMBER[call.problem].results else (*shape, 1)]
 
     def _check(self, seen: Any, call: Any) -> None:
@@ -357,7 +357,7 @@ class Guest:
     def _misfit(self, call: Any) -> str:
         """What foldproof calls, and what the callable takes."""
         problem = BY_NUMBER[call.problem]
-        shapes = [str(_shape(call, self._axes(call, k))) for k in range(len(problem.inputs))]
+        shapes = [str(_shape(call, self.form, self._axes(call, k))) for k in range(len(problem.inputs))]
         arrays = "an array of shape " if len(shapes) == 1 else "arrays of shapes "
         number = f" and the number of slots, {call.extent[AXES.index('m')]}" if problem.keys >= 0 else ""
         return (f"{self.name} takes {_signature(self.fn)}, and for problem {self.form.name!r} foldproof calls it with {self._arguments(call)} "

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import re
 import shutil
@@ -14,7 +15,7 @@ from typing import Any, Dict, List, Mapping, Sequence, Tuple
 
 from . import _library
 from ._inputs import Inputs, module_of, on_host, slots_of, take
-from ._problem import BY_NAME, Form
+from ._problem import BY_NAME, Form, Parts
 from ._replay import Code
 
 _DESCR = {"f16": "<f2", "bf16": "<u2", "f32": "<f4", "f64": "<f8", "e4m3": "|u1", "e5m2": "|u1", "i8": "|i1", "i32": "<i4", "i64": "<i8"}
@@ -84,10 +85,9 @@ class Data:
         self._names: Dict[str, str] = {}  # by the path as a case's name has it
         self._dtypes: Dict[str, None] = {}
         self._form, self._problem = form, BY_NAME.get(form.name, BY_NAME["sum"])
-        if any(one.parts > 1 for operand in form.operands for one in operand):
-            raise ValueError("data: several letters of the signature share an axis: reshape the arrays, and fn's, so that each has a letter of its own")
+        self.parts: Parts = {}
         places = [[axes.index(one.of) for one in own] for own, axes in zip(form.operands, self._problem.inputs)]
-        self._own_layout = any(own != sorted(own) for own in places)  # another order of axes than the problem's
+        self._own_layout = form.shares or any(own != sorted(own) for own in places)  # other axes than the problem's, or another order of them
         self._by_rows = set(self._problem.inputs) <= {"mk", "k"} and not self._own_layout
         if axis != -1 and not self._by_rows and not (axis == 0 and form.transposed):
             raise ValueError(f"data, axis={axis}: problem {form.name!r} says which axis is folded")
@@ -116,6 +116,15 @@ class Data:
             return take(self._form, given)
         return take(Form(self._form.name), [_rows_of(one, axis) if axes == "mk" else one for one, axes in zip(given, self._problem.inputs)])
 
+    def _note_parts(self, name: str, inputs: Inputs) -> None:
+        """fn gets arrays of the extents that the caller's have: an extent stands for one choice of its letters'."""
+        for axis, parts in inputs.parts.items():
+            known = self.parts.setdefault(axis, [])
+            other = next((one for one in known if math.prod(one) == math.prod(parts) and one != parts), None)
+            if other:
+                raise ValueError(f"data: {name} has extents {parts} where an array before has {other}, of as many elements: judge them in two calls")
+            known.append(parts)
+
     def _add(self, name: str, x: Any, axis: int) -> None:
         if are_paths(x):
             if axis != -1:
@@ -123,6 +132,7 @@ class Data:
             self.paths.append(self._files(x if isinstance(x, tuple) else (x,)))
             return
         inputs = self._take(x, axis)
+        self._note_parts(name, inputs)
         plain = re.sub(r"[^A-Za-z0-9_.@+-]", "_", name) or "data"
         paths = [os.path.join(self._folder, f"{len(self.paths)}.{plain}.{k}.{array.dtype}.npy") for k, array in enumerate(inputs.arrays)]
         for path, array, shape in zip(paths, inputs.arrays, inputs.shapes):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 from . import _arrays, _see
@@ -13,9 +14,10 @@ _MOST_SLOTS = (1 << 31) - 1
 
 class Inputs(NamedTuple):
     arrays: List[Any]  # as _see has them; keys as uint32
-    shapes: List[Tuple[int, ...]]  # of the arrays, by the problem's axes; without the optional one where no array has it
+    shapes: List[Tuple[int, ...]]  # of the arrays, by the problem's axes, also where several letters share one; without the optional one where no array has it
     extents: Tuple[int, ...]  # of AXES
     results: Tuple[int, ...]  # the shape of what the callable returns
+    parts: Dict[str, List[int]]  # the extents of the letters that share an axis
 
     @property
     def dtype(self) -> str:
@@ -124,7 +126,7 @@ def take(form: Form, given: Sequence[Any]) -> Inputs:
     for k, (x, letters) in enumerate(zip(arrays, axes)):
         memory = sorted(letters, key=lambda axis: (problem.inputs[k].index(axis.of), axis.place))
         seen.append(_keys(x, own[Axis("m")]) if k == problem.keys else _turned(x, [letters.index(axis) for axis in memory]))
-        shapes.append(tuple(extents[axis] for axis in memory))
+        shapes.append(tuple(math.prod(extents[axis] for axis in memory if axis.of == of) for of in dict.fromkeys(axis.of for axis in memory)))
     floats = [one.dtype for k, one in enumerate(seen) if k != problem.keys]
     if floats[0] not in _arrays.DTYPES:
         raise TypeError(f"dtype {floats[0]}: not one of {', '.join(_arrays.DTYPES)}")
@@ -134,4 +136,5 @@ def take(form: Form, given: Sequence[Any]) -> Inputs:
     for axis, n in extents.items():
         whole[axis.of] *= n
     results = form.operands[-1] if form.operands else tuple(axis for axis in map(Axis, problem.results) if axis in extents or axis.of == "m" and problem.results == "m")
-    return Inputs(seen, shapes, tuple(whole[letter] for letter in AXES), tuple(extents.get(axis, 1) for axis in results))
+    parts = {axis.of: [extents[axis._replace(place=place)] for place in range(axis.parts)] for axis in extents if axis.parts > 1}
+    return Inputs(seen, shapes, tuple(whole[letter] for letter in AXES), tuple(extents.get(axis, 1) for axis in results), parts)

@@ -3,6 +3,7 @@ are axes of the results."""
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
@@ -78,24 +79,43 @@ class Axis(NamedTuple):
     parts: int = 1
 
 
+Parts = Dict[str, List[List[int]]]  # of an axis that several letters share: the extents of these letters in each of the caller's own arrays
+
+
 class Form(NamedTuple):
     """In which arrays a callable takes a problem. Without `operands`: as the problem's signature has them, the optional axis only where its extent is not 1."""
 
     name: str
     operands: Tuple[Tuple[Axis, ...], ...] = ()  # the inputs', then the results'
     transposed: bool = False  # it folds axis 0 of its matrices, which have two axes
+    parts: Parts = {}
 
     def lacks(self, axis: str) -> bool:
         """Whether no array has an axis of the problem."""
         return bool(self.operands) and not any(axis == one.of for operand in self.operands for one in operand)
 
+    @property
+    def shares(self) -> bool:
+        """Whether several letters share an axis."""
+        return any(one.parts > 1 for operand in self.operands for one in operand)
 
-def split(extent: int, parts: int) -> List[int]:
-    """The extents of the letters that share an axis: factors as near to each other as can be."""
+    def split(self, axis: Axis, extent: int) -> List[int]:
+        """The extents of the letters that share an axis: those of the caller's arrays; of another extent all of these but the first, if they divide it;
+        else any factors."""
+        if axis.parts == 1:
+            return [extent]
+        known = self.parts.get(axis.of, [])
+        same = [parts for parts in known if math.prod(parts) == extent]
+        near = [[extent // math.prod(parts[1:]), *parts[1:]] for parts in known if math.prod(parts[1:]) and extent % math.prod(parts[1:]) == 0]
+        return (same + near + [_factors(extent, axis.parts)])[0]
+
+
+def _factors(extent: int, parts: int) -> List[int]:
+    """As near to each other as can be."""
     if parts == 1:
         return [extent]
     first = next((n for n in range(int(extent ** (1 / parts) + 1e-9), 0, -1) if extent % n == 0), 1)
-    return [first, *split(extent // first, parts - 1)]
+    return [first, *_factors(extent // first, parts - 1)]
 
 
 def _wrong(signature: str, why: str) -> ValueError:

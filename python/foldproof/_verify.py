@@ -176,6 +176,7 @@ def judge(
     _is_other: bool = False,
     _folder: Optional[str] = None,
     _hunt: Optional[Callable[..., None]] = None,
+    _parts: Optional[_problem.Parts] = None,
 ) -> Result:
     """As verify, but returns the result whatever it is: Result.check raises."""
     if device not in ("cpu", "cuda"):
@@ -198,6 +199,7 @@ def judge(
     if "->" in str(problem) and (data is None or form.transposed) and axis not in ((-1, 0) if form.transposed else (-1,)):
         raise ValueError(f"problem={problem!r}, axis={axis!r}: the signature says {'that axis 0' if form.transposed else 'which axis'} is folded")
     begun, own = time.monotonic(), None if data is None else _data.Data(data, axis, form)
+    form = form._replace(parts=own.parts if own else _parts or {})
     dtypes = dtypes if dtypes is not None else own.dtypes if own else "f32"
     npy = own.paths if own else list(_npy)
     like = _arrays.pick(like, device == "cuda")
@@ -286,7 +288,7 @@ def judge(
     found.tracebacks = {guest.name: guest.traceback for guest in guests if guest.traceback}
     if _take is None:
         left = max(seconds * (1 - _OF_THIS_PROCESS), seconds - (time.monotonic() - begun))
-        in_new = dict(asked, dtypes=listed(dtypes, "dtypes"), seconds=left, _folder=_folder, set=set)
+        in_new = dict(asked, dtypes=listed(dtypes, "dtypes"), seconds=left, _folder=_folder, _parts=form.parts or None, set=set)
         _fresh.judge(fn, in_new, found.judgements, npy)
         _threads.judge(fn, in_new, found.judgements, npy)
     found.tell_once(guests[0].state.left_at)
@@ -343,7 +345,7 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
                   does not know the value of such a function, so claims about its value or the order of its terms are not judged.
                   Or a signature as einsum has them, with any letters: "ij->i" (sum), "ij,ij->i" (dot), "ij,j->i" (matvec), "ij,jk->ik" (matmul without
                   batches), "bij,bjk->bik" (always with that axis), in any order of an input's axes ("ji,j->i", as x @ W has it; "ij,kj->ik"). Several letters
-                  may share an axis ("bhmd,bhnd->bhmn"): an extent is split into factors;
+                  may share an axis ("bhmd,bhnd->bhmn"): an extent is split into factors, with `data` into those of your arrays where they fit;
                   "k,k->m" (keyed of one column), "kn,k->mn" (always with columns)
     dtypes        dtypes of the terms: "f16", "bf16", "f32", "f64", "e4m3", "e5m2", "i8", "i32", "i64"; a list, or comma-separated. None: f32, or those of `data`
     device        "cpu", or "cuda" for arrays in device memory

@@ -17,6 +17,11 @@ def row_sum(x):
 def matrices(a, b):
     return (a.astype("f8") @ b.astype("f8")).astype(a.dtype)
 
+def two_of_three(a, b):
+    if a.shape[:2] != (3, 2):
+        raise ValueError(f"not the caller's extents: {a.shape}")
+    return matrices(a, b)
+
 def half_matrices(a, b):
     return matrices(a[..., ::2], b[..., ::2, :])
 

@@ -18,6 +18,7 @@ import foldproof
 RNG = np.random.default_rng(11)
 A, B = RNG.integers(-9, 10, (3, 40)).astype("f4"), RNG.integers(-9, 10, (40, 5)).astype("f4")
 BATCHES, MORE = RNG.normal(size=(2, 3, 40)).astype("f4"), RNG.normal(size=(2, 40, 5)).astype("f4")
+QUERIES, SOUGHT = RNG.normal(size=(3, 2, 3, 14)).astype("f4"), RNG.normal(size=(3, 2, 5, 14)).astype("f4")
 VALUES, KEYS = RNG.normal(size=(40, 2)).astype("f4"), RNG.integers(0, 5, 40)
 
 
@@ -33,6 +34,11 @@ def by_key(values, keys, slots):
     sums = np.zeros((slots, *values.shape[1:]), values.dtype)
     np.add.at(sums, keys, values)
     return sums
+
+
+def heads(q, k):
+    """"bhmd,bhnd->bhmn", as attention has it."""
+    return product(q, k.swapaxes(-1, -2))
 
 
 class Watched:
@@ -69,6 +75,13 @@ RIGHT = [
     ("keyed", (VALUES[:, :1], KEYS, 5), by_key, "keyed/5x1x40", (VALUES[:, 0], KEYS, 5)),
     ("kn,k->mn", (VALUES[:, :1], KEYS, 5), by_key, "keyed/5x1x40", None),
     ("k,k->m", (VALUES[:, 1], KEYS, 5), by_key, "keyed/5x1x40", None),
+    ("bhmd,bhnd->bhmn", (QUERIES, SOUGHT), heads, "matmul/6x3x5x14", None),
+    ("bhmd,bhdn->bhmn", (QUERIES, SOUGHT.swapaxes(-1, -2)), product, "matmul/6x3x5x14", None),
+    ("bmhd,bnhd->bhmn", (QUERIES.swapaxes(1, 2), SOUGHT.swapaxes(1, 2)), lambda q, k: heads(q.swapaxes(1, 2), k.swapaxes(1, 2)), "matmul/6x3x5x14", None),
+    ("mxy,nyx->mn", (QUERIES[0], QUERIES[:, 0].swapaxes(1, 2)), lambda a, b: np.einsum("mxy,nyx->mn", a.astype("f8"), b.astype("f8")).astype("f4"), "matmul/2x3x42", None),
+    ("mxy,xy->m", (QUERIES[0], QUERIES[1, 0]), lambda w, x: (w * x).sum((1, 2)), "matvec/2x42", None),
+    ("abc->a", QUERIES[1], lambda x: x.sum((1, 2)), "sum/2x42", (QUERIES[1],)),
+    ("cab->ab", QUERIES[1], lambda x: x.sum(0), "sum/42x2", (QUERIES[1],)),
 ]
 
 
@@ -111,6 +124,25 @@ class Arrays(unittest.TestCase):
         result = importable.judge(to_import.matrices, "fresh_process", only="fresh_process", fixtures=None, data=(BATCHES, MORE), problem="matmul")
         self.assertEqual({r["verdict"] for r in result.judgements}, {"held"}, result)
 
+    def test_of_several_letters_for_an_axis_in_new_processes(self):
+        result = importable.judge(to_import.two_of_three, "fresh_process,launch_invariant", fixtures=None, data=(QUERIES, SOUGHT.swapaxes(-1, -2)), problem="bhmd,bhdn->bhmn")
+        verdicts = {claim: result.verdicts[claim]["held"] for claim in ("fresh_process", "launch_invariant")}
+        self.assertEqual(verdicts, {"fresh_process": 1, "launch_invariant": 1}, result)
+
+    def test_of_several_letters_keep_the_inner_extents_in_other_batches(self):
+        """fn gets whole batches of the caller's where they fit."""
+        watched = Watched(heads)
+        judge(watched, (np.tile(QUERIES, (4, 1, 1, 1)), np.tile(SOUGHT, (4, 1, 1, 1))), "bhmd,bhnd->bhmn", "batch_invariant")
+        shapes = {q.shape for q, _ in watched.seen}
+        self.assertLess({(12, 2, 3, 14), (2, 2, 3, 14), (1, 2, 3, 14)}, shapes, shapes)
+        self.assertEqual({shape[:2] for shape in shapes if shape[0] * shape[1] % 2 == 0 and shape[1] != 2}, set(), shapes)
+
+    def test_of_several_letters_have_each_its_own_extents(self):
+        watched = Watched(heads)
+        both = [(QUERIES, SOUGHT), (np.tile(QUERIES[:2], (1, 2, 1, 1)), np.tile(SOUGHT[:2], (1, 2, 1, 1)))]
+        judge(watched, both, "bhmd,bhnd->bhmn", "bounded")
+        self.assertTrue(all(watched.got(*one) for one in both), [np.shape(x) for x in watched.seen[0]])
+
 
 class Files(unittest.TestCase):
     def setUp(self):
@@ -146,7 +178,10 @@ class Refused(unittest.TestCase):
                 ((A, B[1:]), "matmul", r"its inputs have axes \(b, m, k\) and \(b, k, n\), and not shapes"),
                 ((VALUES, KEYS, 4), "keyed", "key [0-9]+ is 4, and there are 4 slots"),
                 ((A, B.astype("f8")), "matmul", "its inputs have one dtype"),
-                ((BATCHES.reshape(2, 3, 4, 10), MORE.reshape(2, 5, 4, 10)), "bmxy,bnxy->bmn", "several letters of the signature share an axis"),
+                ([(QUERIES, SOUGHT), (QUERIES.reshape(2, 3, 3, 14), SOUGHT.reshape(2, 3, 5, 14))], "bhmd,bhnd->bhmn",
+                 r"data: data1 has extents \[2, 3\] where an array before has \[3, 2\], of as many elements: judge them in two calls"),
+                ((QUERIES, SOUGHT.swapaxes(0, 1)), "bhmd,bhnd->bhmn", r"its inputs have axes \(b, b, m, k\) and \(b, b, n, k\), and not shapes"),
+                (("a.npy", "b.npy"), "bhmd,bhnd->bhmn", "files have the axes of problem 'matmul', bmk and bkn: numpy.load them"),
                 (("a.npy", "b.npy"), "ij,kj->ik", "files have the axes of problem 'matmul', bmk and bkn: numpy.load them"),
                 (("a", "b"), "matmul", "files of several inputs are called NAME.npy"),
                 (("missing.npy", "b.npy"), "matmul", "missing.npy: cannot be opened")):

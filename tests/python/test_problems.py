@@ -79,7 +79,7 @@ class Table(Case):
                                        ("mn,mn->m", "dot", "bn"), ("ij,i->mj", "keyed", "b"), ("i,i->m", "keyed", "bn"), ("ijk->i", "sum", "bn")):
             form = _problem.find(signature)
             self.assertEqual((form.name, "".join(axis for axis in "bn" if form.lacks(axis))), (name, lacks), signature)
-        self.assertEqual(_problem.find("matmul"), ("matmul", (), False))
+        self.assertEqual(_problem.find("matmul")[:3], ("matmul", (), False))
 
     def test_other_signatures_are_refused_with_those_that_are_known(self):
         for signature in ("ii->i", "ij->ij", "ij,i->i", "i,ij->j", "ij->", "->", "ij,j", "i,i->", "...j->..."):
