@@ -37,17 +37,6 @@ extern "C" fold_status fold_device_current(int *device) {
   return fold_ok();
 }
 
-/* CUDA tells which CUDA version a driver supports, but not the version of the driver itself; on Linux the kernel module
- * does. */
-static void read_driver_version(char *text, size_t size) {
-  text[0] = '\0';
-  FILE *file = fopen("/sys/module/nvidia/version", "r");
-  if (!file) return;
-  if (!fgets(text, (int)size, file)) text[0] = '\0';
-  text[strcspn(text, "\r\n")] = '\0';
-  fclose(file);
-}
-
 extern "C" fold_status fold_device_info(int device, struct fold_device_info *info) {
   memset(info, 0, sizeof *info);
   cudaDeviceProp properties;
@@ -71,7 +60,6 @@ extern "C" fold_status fold_device_info(int device, struct fold_device_info *inf
   cudaError_t error = cudaMemGetInfo(&info->memory_free, &total);
   FOLD_CUDA_TRY(cudaSetDevice(selected));
   FOLD_CUDA_TRY(error);
-  read_driver_version(info->driver, sizeof info->driver);
   return fold_ok();
 }
 

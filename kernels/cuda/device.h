@@ -15,16 +15,15 @@ extern "C" {
 #endif
 
 struct fold_device_info {
-  char name[256];     /* "NVIDIA H200" */
-  char pci[32];       /* "0000:17:00.0" */
-  char driver[64];    /* the kernel module's version, "580.159.04"; "" where the system does not tell */
-  int driver_cuda;    /* the CUDA version that the driver supports, 13000 for 13.0 */
-  int runtime_cuda;   /* the CUDA runtime that this build links */
-  int major, minor;   /* compute capability */
-  int sms;            /* multiprocessors */
-  size_t l2;          /* bytes */
-  size_t memory;      /* bytes in all */
-  size_t memory_free; /* bytes free now */
+  char name[256];                            /* "NVIDIA H200" */
+  char pci[32];                              /* "0000:17:00.0" */
+  int driver_cuda;                           /* the CUDA version that the driver supports, 13000 for 13.0 */
+  int runtime_cuda;                          /* the CUDA runtime that this build links */
+  int major, minor;                          /* compute capability */
+  int sms;                                   /* multiprocessors */
+  size_t l2;                                 /* bytes */
+  size_t memory;                             /* bytes in all */
+  size_t memory_free;                        /* bytes free now */
   int clock_khz, memory_clock_khz, bus_bits; /* 0 if CUDA does not tell */
 };
 

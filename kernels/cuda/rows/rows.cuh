@@ -1,4 +1,4 @@
-/* rows.cuh: what the row kernels share: the shape of an order, the counter that makes its tree, dispatch by type.
+/* rows.cuh: what the row kernels share: the shape of an order, the counter that makes its tree.
  *
  * Depended on by rows_*.cu alone. An order of the family has `chunks` chunks of L = ceil(cols / chunks) elements;
  * chunk c is elements [c L, min((c + 1) L, cols)), and each partial starts at zero(). `threads` walk the chunks of a
@@ -8,6 +8,7 @@
 #define FOLD_ROWS_CUH
 
 #include "kernels/cuda/common.cuh"
+#include "kernels/cuda/dispatch.cuh"
 #include "model/problem.h"
 
 struct fold_rows_shape {
@@ -100,24 +101,6 @@ static __device__ __forceinline__ W fold_rows_lanes(W v, int lanes) {
     if (stride < lanes) v = fold_operation<O, W>::join(v, __shfl_down_sync(0xffffffffu, v, stride));
   return v;
 }
-
-/* Calls FUNCTION<dtype, op>(...) for the call's dtype and op. */
-#define FOLD_ROWS_OPS(D, FUNCTION, ...)                                \
-  switch (call->problem->op) {                                         \
-    case FOLD_SUM: return FUNCTION<D, FOLD_SUM>(__VA_ARGS__);          \
-    case FOLD_PROD: return FUNCTION<D, FOLD_PROD>(__VA_ARGS__);        \
-    case FOLD_MAX: return FUNCTION<D, FOLD_MAX>(__VA_ARGS__);          \
-    case FOLD_MIN: return FUNCTION<D, FOLD_MIN>(__VA_ARGS__);          \
-    default: return fold_error(FOLD_UNSUPPORTED, "no such operation"); \
-  }
-#define FOLD_ROWS_DISPATCH(FUNCTION, ...)                                 \
-  switch (call->dtype) {                                                  \
-    case FOLD_F16: FOLD_ROWS_OPS(FOLD_F16, FUNCTION, __VA_ARGS__)         \
-    case FOLD_BF16: FOLD_ROWS_OPS(FOLD_BF16, FUNCTION, __VA_ARGS__)       \
-    case FOLD_F32: FOLD_ROWS_OPS(FOLD_F32, FUNCTION, __VA_ARGS__)         \
-    case FOLD_F64: FOLD_ROWS_OPS(FOLD_F64, FUNCTION, __VA_ARGS__)         \
-    default: return fold_error(FOLD_UNSUPPORTED, "no such element type"); \
-  }
 
 /* The rungs. Each does every call of the shapes that its file names; if there is a function fold_rows_..._fits beside
  * it, only the calls that this function admits. `sms` is the device's number of multiprocessors: it sizes launches and

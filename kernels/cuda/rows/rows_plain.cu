@@ -99,7 +99,7 @@ fold_status fold_rows_plain_to(const struct fold_call *call, const struct fold_r
                                enum fold_dtype result) {
   FOLD_TRY(fold_cuda_check(call));
   if (call->rows == 0) return fold_ok();
-  FOLD_ROWS_DISPATCH(launch, call, *shape, result)
+  return fold_dispatch(call, [&](auto d, auto o) { return launch<d, o>(call, *shape, result); });
 }
 
 fold_status fold_rows_plain(const struct fold_call *call, const struct fold_rows_shape *shape) {

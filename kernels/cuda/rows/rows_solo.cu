@@ -343,5 +343,5 @@ fold_status fold_rows_solo(const struct fold_call *call, const struct fold_rows_
   const size_t groups = (call->rows + lanes - 1) / lanes;
   const unsigned grid = (unsigned)min(groups, call->launch.blocks ? (size_t)call->launch.blocks : 2 * (size_t)sms);
   const solo_plan plan = plan_of(call, shape->chunks == 256, lanes, groups > sms ? RING / 2 : RING);
-  FOLD_ROWS_DISPATCH(launch, call, shape, plan, grid)
+  return fold_dispatch(call, [&](auto d, auto o) { return launch<d, o>(call, shape, plan, grid); });
 }

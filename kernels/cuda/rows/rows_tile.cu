@@ -255,7 +255,7 @@ static fold_status join(const struct fold_call *call, const void *partials, unsi
 }
 
 fold_status fold_rows_join(const struct fold_call *call, const void *partials, unsigned parts) {
-  FOLD_ROWS_DISPATCH(join, call, partials, parts)
+  return fold_dispatch(call, [&](auto d, auto o) { return join<d, o>(call, partials, parts); });
 }
 
 template <int D, int O, int each, bool vectors>
@@ -330,5 +330,5 @@ fold_status fold_rows_tile(const struct fold_call *call, const fold_rows_shape *
   plan.shared = plan.many * bytes + 32;
   size_t want = (call->rows * parts + plan.many - 1) / plan.many;
   plan.grid = (unsigned)min(want, call->launch.blocks ? (size_t)call->launch.blocks : (size_t)1 << 30);
-  FOLD_ROWS_DISPATCH(launch, call, partials, each, plan)
+  return fold_dispatch(call, [&](auto d, auto o) { return launch<d, o>(call, partials, each, plan); });
 }

@@ -207,5 +207,5 @@ fold_status fold_rows_window(const struct fold_call *call, const struct fold_row
   plan.stages = choose_stages(call, shape, plan.warps, sms);
   size_t want = (call->rows * shape->threads + plan.warps * 32 - 1) / (plan.warps * 32);
   plan.grid = (unsigned)min(want, call->launch.blocks ? (size_t)call->launch.blocks : (size_t)1 << 30);
-  FOLD_ROWS_DISPATCH(launch, call, plan)
+  return fold_dispatch(call, [&](auto d, auto o) { return launch<d, o>(call, plan); });
 }
