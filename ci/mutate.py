@@ -30,7 +30,7 @@ import time
 from mutations import changes_of, is_tagged
 from sessions import in_parallel, run
 
-PATHS = ["oracles", "src/judge", "src/rig", "kernels/host"]
+PATHS = ["oracles", "src/judge", "src/engine", "src/rig", "kernels/host"]
 # The suites that probably notice a change of such a file first.
 NEAREST = [
     ("oracles/super_dot", "dot exact"), ("oracles/exact_dot", "dot exact"), ("oracles/super", "super super_split super_round exact bound judge"), ("oracles/exact", "exact super memory judge"),
@@ -40,7 +40,7 @@ NEAREST = [
     ("oracles/order", "orders host judge bound"), ("oracles/panel", "telling"), ("oracles/sorted", "orders memory telling"), ("oracles/decimal", "fixtures npy"), ("oracles/", "oracle_mutants exact bound judge"),
     ("kernels/host/terms", "host bench_host"), ("kernels/host", "host orders judge"), ("kernels/collective", "collective mutants"), ("src/judge/registry", "registry"), ("src/judge/sweep", "judge guest_claims guests"), ("src/judge/reveal_subject", "reveal reveal_command"), ("src/judge/order_change", "judge order_changes"), ("src/judge/side_rows", "judge order_changes"),
     ("src/judge", "judge memory device rig_world mutants rig command"),
-    ("src/rig/world", "rig_world mutants"), ("src/rig/engine_cuda", "engine_cuda cuda_driver"), ("src/rig/engine_opencl", "opencl"), ("src/rig/cuda_driver", "engine_cuda cuda_driver"), ("src/rig", "rig device judge mutants"), ("src/run", "judge command mutants"),
+    ("src/rig/world", "rig_world mutants"), ("src/engine/cuda", "engine_cuda cuda_driver"), ("src/engine/opencl", "opencl"), ("src/engine", "rig device"), ("src/rig", "rig device judge mutants"), ("src/run", "judge command mutants"),
     ("src/command", "command report"), ("src/records", "report command"), ("src/report", "report"), ("src/bench", "bench_figures bench"),
     ("src/guest", "guests guest_claims python"), ("src/reveal", "reveal reveal_command"), ("src/golden", "golden"),
     ("fixtures/gen", "generators fixtures"), ("fixtures/", "fixtures npy generators"), ("library", "library"),

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rig/cuda_driver.h"
+#include "engine/cuda_driver.h"
 
 enum { MOST = 4096, QUEUE = 256, DEVICES = 8, OK = 0, INVALID = 1, NO_MEMORY = 2, NO_CONTEXT = 201, ILLEGAL = 700 };
 

@@ -1,7 +1,7 @@
 /* played_device.h: a simulated device, which needs no GPU: memory that only the engine's calls and the subjects on it
  * may touch, and launches that run when somebody waits for them.
  *
- * It defines the functions of engine.c, so that the linker takes these instead.
+ * It defines the functions of src/engine/host.c and src/rig/ready.c, so that the linker takes these instead.
  */
 #ifndef PLAYED_DEVICE_H
 #define PLAYED_DEVICE_H

@@ -79,7 +79,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     # A call that fails is told, and nothing of that case is held.
     calls = {}
-    for text in re.findall(r"X\((cu\w+)", (pathlib.Path(LIBRARY).parent / "src" / "rig" / "cuda_driver.h").read_text()):
+    for text in re.findall(r"X\((cu\w+)", (pathlib.Path(LIBRARY).parent / "src" / "engine" / "cuda_driver.h").read_text()):
         calls[text] = (1, 9)
     for name in ("cuGetErrorString", "cuDriverGetVersion", "cuDeviceGetName", "cuDeviceGetAttribute", "cuDeviceTotalMem_v2",
                  "cuCtxGetDevice", "cuMemFree_v2", "cuMemGetInfo_v2", "cuDeviceGetMemPool", "cuMemPoolGetAttribute"):

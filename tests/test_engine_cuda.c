@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/cuda_driver.h"
 #include "model/engine.h"
-#include "rig/cuda_driver.h"
 
 enum { RING = 1 << 20, STAGING = 1 << 16, BLOCK = 2 << 20, POOL_BLOCK = 32 << 20 };
 static const struct fold_engine_ops *const cuda = &fold_engine_cuda;

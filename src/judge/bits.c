@@ -89,8 +89,7 @@ static bool refute_traces(const struct fold_traces *theirs, const struct fold_tr
 void fold_find_fresh_row(const struct fold_trial *trial, struct fold_finding *finding, uint64_t hash) {
   const enum fold_dtype dtype = fold_trial_result_dtype(trial);
   uint64_t bits[FOLD_FRESH_ROWS];
-  const size_t n =
-      fold_fresh_results(trial->fresh, trial->subject->name, trial->subject->engine, trial->c->name, hash, bits);
+  const size_t n = trial->fresh->results(trial->fresh, trial->subject, trial->c->name, hash, bits);
   for (size_t r = 0; r < n && r < fold_case_results(trial->c); r++) {
     const uint64_t ours = fold_bits_load(dtype, trial->got, r);
     if (fold_bits_same(dtype, bits[r], ours)) continue;
@@ -106,8 +105,7 @@ void fold_judge_fresh_process(struct fold_trial *trial, struct fold_finding *fin
   const char *why = NULL;
   if (!trial->fresh) {
     fold_find_skipped(finding, "no new process was started");
-  } else if (!fold_fresh_find(trial->fresh, trial->subject->name, trial->subject->engine, trial->c->name, &theirs,
-                              &traces, &why)) {
+  } else if (!trial->fresh->find(trial->fresh, trial->subject, trial->c->name, &theirs, &traces, &why)) {
     if (why && fold_is_left_out(why))
       fold_find_skipped(finding, "%.150s", why);
     else

@@ -10,14 +10,13 @@
 /* BLAS and OpenMP libraries take their number of threads from variables when they are loaded, so new processes have tried
  * that. One whose variables were not changed tells whether a process alone makes a difference: that is fresh_process's. */
 static bool judge_variables(struct fold_trial *trial, struct fold_finding *finding, size_t *ran) {
-  const struct fold_subject *s = trial->subject;
+  const struct fold_fresh *fresh = trial->fresh;
   const uint64_t ours = fold_results_hash(fold_trial_result_dtype(trial), trial->got, fold_case_results(trial->c));
   uint64_t theirs;
   unsigned threads;
-  if (!trial->fresh || !fold_fresh_launch(trial->fresh, s->name, s->engine, trial->c->name, 0, &threads, &theirs))
-    return true;
+  if (!fresh || !fresh->launch(fresh, trial->subject, trial->c->name, 0, &threads, &theirs)) return true;
   if (theirs != ours || threads != 0) return true;
-  for (size_t k = 1; fold_fresh_launch(trial->fresh, s->name, s->engine, trial->c->name, k, &threads, &theirs); k++) {
+  for (size_t k = 1; fresh->launch(fresh, trial->subject, trial->c->name, k, &threads, &theirs); k++) {
     char what[160];
     ++*ran;
     snprintf(what, sizeof what,

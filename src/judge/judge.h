@@ -11,24 +11,23 @@
 #include "judge/run_pair.h"
 #include "judge/vary.h"
 
-/* The results that other processes got for the same subject, engine and case. Gives the hash and the traces of the
- * first run whose hash is not *result_hash or that did something besides computing; false where there is no result.
- * *why (NULL: nothing is to be said): why there is none, how the process went whose results differ, or a remark on
- * results that are all the same. */
-struct fold_fresh;
-bool fold_fresh_find(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,
-                     const char *case_name, uint64_t *result_hash, struct fold_traces *traces, const char **why);
-
-/* The k-th result of processes that differ only in variables that say a number of threads; the first has 0, and is as this
- * process. False where there is none. */
-bool fold_fresh_launch(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,
-                       const char *case_name, size_t k, unsigned *threads, uint64_t *result_hash);
-
-/* The first results of such a process, by the hash of all of them: how many, 0 where they are not kept (those of guests
- * are). */
+/* What other processes got for the same subject and case (run/fresh_read.c reads it). */
 enum { FOLD_FRESH_ROWS = 16 };
-size_t fold_fresh_results(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,
-                          const char *case_name, uint64_t hash, uint64_t bits[FOLD_FRESH_ROWS]);
+struct fold_fresh {
+  /* Gives the hash and the traces of the first run whose hash is not *result_hash or that did something besides
+   * computing; false where there is no result. *why (NULL: nothing is to be said): why there is none, how the process
+   * went whose results differ, or a remark on results that are all the same. */
+  bool (*find)(const struct fold_fresh *fresh, const struct fold_subject *subject, const char *case_name,
+               uint64_t *result_hash, struct fold_traces *traces, const char **why);
+  /* The k-th result of processes that differ only in variables that say a number of threads; the first has 0, and is as
+   * this process. False where there is none. */
+  bool (*launch)(const struct fold_fresh *fresh, const struct fold_subject *subject, const char *case_name, size_t k,
+                 unsigned *threads, uint64_t *result_hash);
+  /* The first results of such a process, by the hash of all of them: how many, 0 where they are not kept (those of
+   * guests are). */
+  size_t (*results)(const struct fold_fresh *fresh, const struct fold_subject *subject, const char *case_name,
+                    uint64_t hash, uint64_t bits[FOLD_FRESH_ROWS]);
+};
 
 struct fold_registry {
   const struct fold_subject *subjects;

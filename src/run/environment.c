@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include "base/build.h"
+#include "engine/cuda_driver.h"
 #include "kernels/collective/comm.h"
 
 #ifdef FOLD_HAVE_NCCL
@@ -24,7 +25,6 @@
 #include "kernels/cuda/peers/cutlass.h"
 #include "kernels/cuda/peers/peers.h"
 #endif
-#include "rig/cuda_driver.h"
 
 /* The value behind "key\t: value" in a file of /proc; "unknown" where there is none. */
 static const char *look_up(const char *path, const char *key, char *value, size_t size) {

@@ -10,7 +10,8 @@
 
 #include "run/fresh.h"
 
-struct fold_fresh {
+struct recorded {
+  struct fold_fresh calls;
   json_t *runs;     /* "subject|engine|case" -> its records */
   json_t *launches; /* the same of processes for launch_invariant */
   bool backwards;   /* the process whose records are being read went backwards, */
@@ -24,6 +25,13 @@ struct fold_fresh {
 static char *key_of(const char *subject, const char *engine, const char *case_name) {
   char *key = NULL;
   return asprintf(&key, "%s|%s|%s", subject, engine, case_name) < 0 ? NULL : key;
+}
+
+static const json_t *records_of(const json_t *all, const struct fold_subject *subject, const char *case_name) {
+  char *key = key_of(subject->name, fold_engine_name(subject->engine), case_name);
+  const json_t *records = json_object_get(all, key);
+  free(key);
+  return records;
 }
 
 static uint64_t bits_at(const json_t *object, const char *key) {
@@ -58,12 +66,11 @@ static bool is_trace(const struct fold_traces *t) {
   return t->unwritten || t->out_of_bounds || t->left[0] || t->ranks_differ;
 }
 
-bool fold_fresh_find(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,
-                     const char *case_name, uint64_t *result_hash, struct fold_traces *traces, const char **why) {
+static bool find_result(const struct fold_fresh *fresh, const struct fold_subject *subject, const char *case_name,
+                        uint64_t *result_hash, struct fold_traces *traces, const char **why) {
+  const struct recorded *recorded = (const struct recorded *)fresh;
   const uint64_t ours = *result_hash;
-  char *key = key_of(subject, fold_engine_name(engine), case_name);
-  const json_t *records = json_object_get(fresh->runs, key);
-  free(key);
+  const json_t *records = records_of(recorded->runs, subject, case_name);
   size_t i;
   json_t *record;
   *traces = (struct fold_traces){0};
@@ -76,15 +83,14 @@ bool fold_fresh_find(const struct fold_fresh *fresh, const char *subject, enum f
     *why = json_is_true(json_object_get(record, "backwards")) ? "in reverse, each case after a different input" : NULL;
     if (*result_hash != ours) return true;
   }
-  *why = fresh->note[0] ? fresh->note : NULL;
+  *why = recorded->note[0] ? recorded->note : NULL;
   return json_array_size(records) > 0;
 }
 
-bool fold_fresh_launch(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,
-                       const char *case_name, size_t k, unsigned *threads, uint64_t *result_hash) {
-  char *key = key_of(subject, fold_engine_name(engine), case_name);
-  const json_t *record = json_array_get(json_object_get(fresh->launches, key), k);
-  free(key);
+static bool launch_result(const struct fold_fresh *fresh, const struct fold_subject *subject, const char *case_name,
+                          size_t k, unsigned *threads, uint64_t *result_hash) {
+  const struct recorded *recorded = (const struct recorded *)fresh;
+  const json_t *record = json_array_get(records_of(recorded->launches, subject, case_name), k);
   if (json_object_get(record, "results_xxh3") == NULL) return false;
   *threads = (unsigned)json_integer_value(json_object_get(record, "threads"));
   *result_hash = bits_at(record, "results_xxh3");
@@ -100,12 +106,11 @@ static const json_t *results_of(const json_t *records, uint64_t hash) {
   return NULL;
 }
 
-size_t fold_fresh_results(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,
-                          const char *case_name, uint64_t hash, uint64_t bits[FOLD_FRESH_ROWS]) {
-  char *key = key_of(subject, fold_engine_name(engine), case_name);
-  const json_t *results = results_of(json_object_get(fresh->runs, key), hash);
-  if (results == NULL) results = results_of(json_object_get(fresh->launches, key), hash);
-  free(key);
+static size_t first_results(const struct fold_fresh *fresh, const struct fold_subject *subject, const char *case_name,
+                            uint64_t hash, uint64_t bits[FOLD_FRESH_ROWS]) {
+  const struct recorded *recorded = (const struct recorded *)fresh;
+  const json_t *results = results_of(records_of(recorded->runs, subject, case_name), hash);
+  if (results == NULL) results = results_of(records_of(recorded->launches, subject, case_name), hash);
   size_t n = 0;
   for (; n < json_array_size(results) && n < FOLD_FRESH_ROWS; n++)
     bits[n] = strtoull(json_string_value(json_array_get(results, n)), NULL, 16);
@@ -113,9 +118,10 @@ size_t fold_fresh_results(const struct fold_fresh *fresh, const char *subject, e
 }
 
 void fold_fresh_free(struct fold_fresh *fresh) {
-  if (fresh) json_decref(fresh->runs);
-  if (fresh) json_decref(fresh->launches);
-  free(fresh);
+  struct recorded *recorded = (struct recorded *)fresh;
+  if (recorded) json_decref(recorded->runs);
+  if (recorded) json_decref(recorded->launches);
+  free(recorded);
 }
 
 /* Adds a run to those of other processes with the same key. */
@@ -126,52 +132,52 @@ static bool add_run(json_t *all, const char *key, json_t *run) {
 }
 
 /* The line before a process's records says what it was. */
-static void begin_process(struct fold_fresh *fresh, const json_t *line) {
-  fresh->backwards = json_is_true(json_object_get(line, "backwards"));
-  fresh->of_threads = json_is_true(json_object_get(line, "of_threads"));
-  fresh->threads = (unsigned)json_integer_value(json_object_get(line, "threads"));
-  fresh->of_guests = json_is_true(json_object_get(line, "of_guests"));
+static void begin_process(struct recorded *recorded, const json_t *line) {
+  recorded->backwards = json_is_true(json_object_get(line, "backwards"));
+  recorded->of_threads = json_is_true(json_object_get(line, "of_threads"));
+  recorded->threads = (unsigned)json_integer_value(json_object_get(line, "threads"));
+  recorded->of_guests = json_is_true(json_object_get(line, "of_guests"));
 }
 
 /* Keeps only the fields that the judge asks for. */
-static fold_status keep_run(struct fold_fresh *fresh, json_t *line) {
+static fold_status keep_run(struct recorded *recorded, json_t *line) {
   const char *subject = NULL, *engine = NULL, *name = NULL;
   double seconds;
   if (json_unpack(line, "{s:F}", "slow", &seconds) == 0)
-    snprintf(fresh->note, sizeof fresh->note, "in 1 new process, not in several: it took %.0f s", seconds);
-  if (json_object_get(line, "backwards")) begin_process(fresh, line);
+    snprintf(recorded->note, sizeof recorded->note, "in 1 new process, not in several: it took %.0f s", seconds);
+  if (json_object_get(line, "backwards")) begin_process(recorded, line);
   if (json_unpack(line, "{s:s, s:s, s:s}", "subject", &subject, "engine", &engine, "case", &name) != 0)
     return fold_ok();
   static const char *const kept[] = {"results_xxh3", "unwritten", "out_of_bounds", "left", "ranks_differ", "reason"};
-  json_t *run = json_pack("{s:b, s:i}", "backwards", fresh->backwards, "threads", (int)fresh->threads);
+  json_t *run = json_pack("{s:b, s:i}", "backwards", recorded->backwards, "threads", (int)recorded->threads);
   bool failed = run == NULL;
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
     json_t *value = json_object_get(line, kept[i]);
     failed = failed || (value && json_object_set(run, kept[i], value) != 0);
   }
-  json_t *results = fresh->of_guests ? json_object_get(line, "results") : NULL;
+  json_t *results = recorded->of_guests ? json_object_get(line, "results") : NULL;
   failed = failed || (results && json_object_set(run, "results", results) != 0);
   char *key = key_of(subject, engine, name);
-  failed = !add_run(fresh->of_threads ? fresh->launches : fresh->runs, key, run) || failed;
+  failed = !add_run(recorded->of_threads ? recorded->launches : recorded->runs, key, run) || failed;
   free(key);
   return failed ? fold_no_memory("for a new process's results") : fold_ok();
 }
 
 /* A line that can't be read counts as a run that was not recorded; the other lines are used. */
-static fold_status read_records(FILE *file, struct fold_fresh *fresh) {
+static fold_status read_records(FILE *file, struct recorded *recorded) {
   char *text = NULL;
   size_t room = 0;
   fold_status status = fold_ok();
   for (ssize_t n; status.code == FOLD_OK && (n = getline(&text, &room, file)) >= 0;) {
     json_t *line = json_loadb(text, (size_t)n, 0, NULL);
-    if (line) status = keep_run(fresh, line);
+    if (line) status = keep_run(recorded, line);
     json_decref(line);
   }
   free(text);
   return status;
 }
 
-static fold_status read_file(int records, struct fold_fresh *fresh) {
+static fold_status read_file(int records, struct recorded *recorded) {
   int fd = dup(records);
   FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
   if (file == NULL) {
@@ -179,17 +185,20 @@ static fold_status read_file(int records, struct fold_fresh *fresh) {
     return fold_error(FOLD_ENVIRONMENT, "a new process's records cannot be read: %s", strerror(errno));
   }
   rewind(file);
-  fold_status status = read_records(file, fresh);
+  fold_status status = read_records(file, recorded);
   fclose(file);
   return status;
 }
 
 fold_status fold_fresh_read(int records, struct fold_fresh **fresh) {
-  *fresh = calloc(1, sizeof **fresh);
-  if (*fresh) (*fresh)->runs = json_object(), (*fresh)->launches = json_object();
+  struct recorded *recorded = calloc(1, sizeof *recorded);
+  if (recorded)
+    *recorded = (struct recorded){
+        {find_result, launch_result, first_results}, .runs = json_object(), .launches = json_object()};
+  *fresh = recorded ? &recorded->calls : NULL;
   fold_status status = fold_ok();
-  if (!*fresh || !(*fresh)->runs || !(*fresh)->launches) status = fold_no_memory("for a new process's results");
-  if (status.code == FOLD_OK) status = read_file(records, *fresh);
+  if (!recorded || !recorded->runs || !recorded->launches) status = fold_no_memory("for a new process's results");
+  if (status.code == FOLD_OK) status = read_file(records, recorded);
   if (status.code != FOLD_OK) {
     fold_fresh_free(*fresh);
     *fresh = NULL;

@@ -1,5 +1,5 @@
 /* cuda_driver.c: finds and opens CUDA's driver, once a process, and asks it what is here. */
-#include "rig/cuda_driver.h"
+#include "engine/cuda_driver.h"
 
 #include <pthread.h>
 #include <stdio.h>

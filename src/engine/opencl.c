@@ -1,4 +1,4 @@
-/* engine_opencl.c: an OpenCL device's memory behind engine.h: coarse-grained SVM, so that addresses can be shifted and passed to kernels.
+/* opencl.c: an OpenCL device's memory behind model/engine.h: coarse-grained SVM, so that addresses can be shifted and passed to kernels.
  *
  * All work is in one queue, in order. The host reaches this memory by the queue's copies alone, on a CPU too.
  */

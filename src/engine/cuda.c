@@ -1,14 +1,14 @@
-/* engine_cuda.c: device memory behind engine.h, by CUDA's driver; whether a device is there, and whether it must be.
+/* cuda.c: device memory behind model/engine.h, by CUDA's driver; whether a device is there, and whether it must be.
  *
  * All work is in the legacy default stream of the calling thread's context. `ready` makes that the first device's
  * primary context, in which CUDA's runtime works too; a rank chooses its own device. One launch fills, reads or
  * compares several small pieces (pieces.ptx), because a call for each takes longer than what it moves.
  * FOLDPROOF_REQUIRE_GPUS=N turns "no GPU" from a skip into a broken environment.
  */
+#include "engine/cuda_driver.h"
 #include "model/engine.h"
 #include "model/setting.h"
 #include "pieces_ptx.h"
-#include "rig/cuda_driver.h"
 
 #include <stdio.h>
 #include <string.h>

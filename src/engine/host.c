@@ -1,7 +1,5 @@
-/* engine.c: host memory, and the table of engines. */
+/* host.c: host memory, and the table of engines. */
 #include "model/engine.h"
-
-#include "ranks/world.h"
 
 #include <malloc.h>
 #include <stdio.h>
@@ -70,9 +68,3 @@ static const struct fold_engine_ops *const engines[FOLD_ENGINES] = {
 };
 
 const struct fold_engine_ops *fold_engine_of(enum fold_engine engine) { return engines[engine]; }
-
-fold_status fold_engine_ready(enum fold_engine engine) {
-  struct fold_world *world;
-  if (fold_engine_has_ranks(engine)) return fold_world_of(engine, &world);
-  return engines[engine]->ready ? engines[engine]->ready() : fold_ok();
-}
