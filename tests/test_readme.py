@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Figures of README and docs/ against the records in ci/measured/; README's length; links; the man page; layers.
+"""Figures of README and docs/ against the records in ci/measured/; README's length; links; the man page.
 
 test_readme.py SOURCE_FOLDER.
 """
@@ -76,26 +76,6 @@ def check_man_page():
         failures.append(f"the man page: {page.stderr}")
 
 
-def check_layers():
-    """docs/architecture.md: no folder includes a header of a folder that comes after it in the table; library/'s headers are for all."""
-    page = (SOURCE / "docs" / "architecture.md").read_text()
-    layers = [name for name in re.findall(r"^\| `([\w/]+)/` \|", page, re.M) if name != "library"]
-    folders = {f"src/{path.name}" for path in (SOURCE / "src").iterdir() if path.is_dir() and any(path.iterdir())} | {"fixtures", "oracles", "kernels"}
-    if set(layers) != folders:
-        failures.append(f"docs/architecture.md has other folders than the tree: {sorted(folders ^ set(layers))}")
-    files = [path for name in layers for path in (SOURCE / name).rglob("*") if path.suffix in (".c", ".h", ".inc", ".cu", ".cuh")]
-    includes = 0
-    for path in files:
-        layer = next(i for i, name in enumerate(layers) if f"{path.relative_to(SOURCE)}".startswith(name + "/"))
-        for name in re.findall(r'^#include "([^"]+)/[^"/]+"', path.read_text(), re.M):
-            home = name.split("/")[0] if name.split("/")[0] in layers else f"src/{name}"
-            includes += 1
-            if home in layers and layers.index(home) > layer:
-                failures.append(f"{path.relative_to(SOURCE)} includes a header of {home}, which comes after it")
-    if len(files) < 200 or includes < 800:
-        failures.append(f"only {len(files)} files and {includes} includes are read")
-
-
 def check_one_spelling():
     """Messages and pages say "cannot" everywhere."""
     pages = [*SOURCE.glob("docs/*.md"), *SOURCE.glob("*.md"), SOURCE / "src" / "foldproof.1", *SOURCE.glob("python/foldproof/*.py")]
@@ -105,7 +85,6 @@ def check_one_spelling():
         failures.extend(f"{path.name}: {text}" for text in re.findall(r'"[^"\n]*can\'t[^"\n]*"', code))
 
 
-check_layers()
 check_figures()
 check_length()
 check_links()
