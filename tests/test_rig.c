@@ -36,7 +36,8 @@ enum {
   ELSEWHERE,
   TAKES_SIGNAL,
   TURNS_A_THREAD,
-  CHANGES_FOLDER
+  CHANGES_FOLDER,
+  KINDS
 };
 
 static volatile int *volatile nobodys = (int *)8;
@@ -87,30 +88,35 @@ static struct fold_subject subject_of(unsigned what) {
 
 enum { ROWS = 3, COLS = 5 };
 
-static void open_rig(struct fold_rig *rig) {
-  fold_status status = fold_rig_open_rows(rig, FOLD_HOST, FOLD_SUM, FOLD_F32, ROWS * COLS, ROWS);
-  cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
-  for (size_t i = 0; i < ROWS * COLS; i++) ((float *)fold_rig_input(rig))[i] = (float)(i + 1);
-  cr_assert_eq(fold_rig_load(rig).code, FOLD_OK);
-}
+static struct fold_rig rig;
+static unsigned char poison = 0xa5;
+static float got[ROWS];
+static struct fold_traces traces;
 
-static fold_status run_as(struct fold_rig *rig, unsigned what, unsigned char poison, float got[ROWS],
-                          struct fold_traces *traces) {
-  struct fold_subject subject = subject_of(what);
-  struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = poison};
-  return fold_rig_run(rig, &subject, &request, got, traces);
+static void open_rig(void) {
+  fold_status status = fold_rig_open_rows(&rig, FOLD_HOST, FOLD_SUM, FOLD_F32, ROWS * COLS, ROWS);
+  cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
+  for (size_t i = 0; i < ROWS * COLS; i++) ((float *)fold_rig_input(&rig))[i] = (float)(i + 1);
+  cr_assert_eq(fold_rig_load(&rig).code, FOLD_OK);
 }
+static void close_rig(void) { fold_rig_close(&rig); }
+/* Tests of suite rig have a rig that is open; those of rig_opened open and close it by themselves. */
+TestSuite(rig, .init = open_rig, .fini = close_rig);
+
+/* Runs of one kind are the runs of one subject, which the rig knows by its address. */
+static fold_status run_at(unsigned what, enum fold_placement placement) {
+  static struct fold_subject subjects[KINDS];
+  const struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = poison, .placement = placement};
+  subjects[what] = subject_of(what);
+  return fold_rig_run(&rig, &subjects[what], &request, got, &traces);
+}
+static fold_status run_as(unsigned what) { return run_at(what, FOLD_PLACED); }
 
 Test(rig, a_right_subject_leaves_no_trace) {
-  struct fold_rig rig;
-  struct fold_traces traces;
-  float got[ROWS];
-  open_rig(&rig);
-  cr_expect_eq(run_as(&rig, RIGHT, 0xa5, got, &traces).code, FOLD_OK);
+  cr_expect_eq(run_as(RIGHT).code, FOLD_OK);
   cr_expect_not(traces.unwritten);
   cr_expect_not(traces.out_of_bounds);
   cr_expect(got[0] == 15 && got[1] == 40 && got[2] == 65, "%g %g %g", got[0], got[1], got[2]);
-  fold_rig_close(&rig);
 }
 
 Test(rig, a_write_outside_of_the_output_is_seen_and_placed) {
@@ -118,18 +124,13 @@ Test(rig, a_write_outside_of_the_output_is_seen_and_placed) {
     unsigned what;
     ptrdiff_t at;
   } strays[] = {{PAST_END, ROWS * 4}, {BEFORE_START, -4}, {FAR_PAST_END, ROWS * 4 + FOLD_RIG_GUARD - 1}};
-  struct fold_rig rig;
-  struct fold_traces traces;
-  float got[ROWS];
-  open_rig(&rig);
   for (size_t i = 0; i < 3; i++) {
-    cr_expect_eq(run_as(&rig, strays[i].what, 0xa5, got, &traces).code, FOLD_OK);
+    cr_expect_eq(run_as(strays[i].what).code, FOLD_OK);
     cr_expect(traces.out_of_bounds && traces.bounds_of == FOLD_OUTPUT, "stray %zu", i);
     cr_expect_eq(traces.bounds_at, strays[i].at, "stray %zu at %td", i, traces.bounds_at);
-    cr_expect_eq(run_as(&rig, RIGHT, 0xa5, got, &traces).code, FOLD_OK);
+    cr_expect_eq(run_as(RIGHT).code, FOLD_OK);
     cr_expect_not(traces.out_of_bounds, "the next run is blamed for stray %zu", i);
   }
-  fold_rig_close(&rig);
 }
 
 Test(rig, a_write_around_the_input_is_seen_once_and_blames_no_other_subject) {
@@ -137,21 +138,16 @@ Test(rig, a_write_around_the_input_is_seen_once_and_blames_no_other_subject) {
     unsigned what;
     ptrdiff_t at;
   } strays[] = {{ZONE_BEFORE, -4}, {ZONE_AFTER, ROWS * COLS * 4}};
-  struct fold_rig rig;
-  struct fold_traces traces;
-  float got[ROWS];
-  open_rig(&rig);
   for (ptrdiff_t shift = 0; shift <= FOLD_RIG_SLACK; shift += FOLD_RIG_SLACK / 2)
     for (size_t i = 0; i < 2; i++) {
       cr_expect_eq(fold_rig_move(&rig, shift).code, FOLD_OK);
-      cr_expect_eq(run_as(&rig, strays[i].what, 0xa5, got, &traces).code, FOLD_OK);
+      cr_expect_eq(run_as(strays[i].what).code, FOLD_OK);
       cr_expect(traces.out_of_bounds && traces.bounds_of == FOLD_INPUT, "stray %zu, shift %td", i, shift);
       cr_expect_eq(traces.bounds_at, strays[i].at, "stray %zu, shift %td at %td", i, shift, traces.bounds_at);
-      cr_expect_eq(run_as(&rig, RIGHT, 0xa5, got, &traces).code, FOLD_OK);
+      cr_expect_eq(run_as(RIGHT).code, FOLD_OK);
       cr_expect_not(traces.out_of_bounds, "the next run is blamed");
       cr_expect_eq(got[2], 65.0f, "the input changed");
     }
-  fold_rig_close(&rig);
 }
 
 /* One byte beyond an end is enough; the run goes on, and the next one finds the page closed again. */
@@ -165,21 +161,14 @@ Test(rig, a_touch_of_a_closed_page_is_noted_and_placed) {
                  {READ_BEFORE, FOLD_AT_START, FOLD_INPUT, -1},
                  {FAR_AWAY, FOLD_AT_END, FOLD_OUTPUT, ROWS * 4 + 60000},
                  {FAR_AWAY, FOLD_PLACED, FOLD_OUTPUT, ROWS * 4 + 60000}};
-  struct fold_rig rig;
-  struct fold_traces traces;
-  float got[ROWS];
-  open_rig(&rig);
   for (size_t i = 0; i < 2 * sizeof touches / sizeof *touches; i++) {
-    struct fold_subject subject = subject_of(touches[i / 2].what), right = subject_of(RIGHT);
-    struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0xa5, .placement = touches[i / 2].placement};
-    cr_expect_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
+    cr_expect_eq(run_at(touches[i / 2].what, touches[i / 2].placement).code, FOLD_OK);
     cr_expect(traces.out_of_bounds && traces.bounds_of == touches[i / 2].of, "touch %zu", i);
     cr_expect_eq(traces.bounds_at, touches[i / 2].at, "touch %zu at %td", i, traces.bounds_at);
     cr_expect(got[0] == 15 && got[2] == 65, "the run did not go on");
-    cr_expect_eq(fold_rig_run(&rig, &right, &request, got, &traces).code, FOLD_OK);
+    cr_expect_eq(run_at(RIGHT, touches[i / 2].placement).code, FOLD_OK);
     cr_expect(!traces.out_of_bounds && !traces.wrote_input && got[1] == 40, "the next run is blamed for touch %zu", i);
   }
-  fold_rig_close(&rig);
 }
 
 static void open_page(int number, siginfo_t *info, void *context) {
@@ -190,76 +179,50 @@ static void open_page(int number, siginfo_t *info, void *context) {
 /* As runtimes do when they are first called: the runs between closed pages are watched all the same. */
 Test(rig, a_subject_that_took_the_handler_in_its_first_run_is_watched_in_later_ones) {
   struct sigaction own = {.sa_sigaction = open_page, .sa_flags = SA_SIGINFO};
-  struct fold_subject subject = subject_of(READ_AFTER);
-  struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0xa5};
-  struct fold_rig rig;
-  struct fold_traces traces;
-  float got[ROWS];
-  open_rig(&rig);
-  cr_expect_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
+  cr_expect_eq(run_as(READ_AFTER).code, FOLD_OK);
   cr_assert_eq(sigaction(SIGSEGV, &own, NULL), 0);
-  request.placement = FOLD_AT_END;
-  cr_expect_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
+  cr_expect_eq(run_at(READ_AFTER, FOLD_AT_END).code, FOLD_OK);
   cr_expect(traces.out_of_bounds && traces.bounds_at == ROWS * COLS * 4);
   cr_expect_str_eq(traces.left, "the handler of SIGSEGV");
-  fold_rig_close(&rig);
 }
 
 /* Taken in each run, it hides what is read beside the input, and stays. */
-Test(rig, a_subject_that_takes_the_handler_in_each_run_leaves_it_changed) {
+Test(rig_opened, a_subject_that_takes_the_handler_in_each_run_leaves_it_changed) {
   static const int signals[] = {SIGSEGV, SIGBUS};
   static const char *const left[] = {"the handler of SIGSEGV", "the handler of SIGBUS"};
   for (size_t i = 0; i < 2; i++) {
-    struct fold_subject subject = subject_of(TAKES_SIGNAL), right = subject_of(RIGHT);
-    struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0xa5, .placement = FOLD_AT_END};
-    struct fold_rig rig;
-    struct fold_traces traces;
-    float got[ROWS];
     taken = signals[i];
-    open_rig(&rig);
+    open_rig();
     for (int again = 0; again < 2; again++) {
-      cr_expect_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
+      cr_expect_eq(run_at(TAKES_SIGNAL, FOLD_AT_END).code, FOLD_OK);
       cr_expect_str_eq(traces.left, left[i], "%s", traces.left);
     }
-    cr_expect_eq(fold_rig_run(&rig, &right, &request, got, &traces).code, FOLD_OK);
+    cr_expect_eq(run_at(RIGHT, FOLD_AT_END).code, FOLD_OK);
     cr_expect_str_eq(traces.left, "", "the next one is blamed: %s", traces.left);
     fold_rig_close(&rig);
   }
 }
 
 Test(rig, a_write_to_the_input_is_noted_even_if_nothing_changed) {
-  struct fold_rig rig;
-  struct fold_traces traces;
-  float got[ROWS];
-  open_rig(&rig);
   for (enum fold_placement p = FOLD_PLACED; p <= FOLD_AT_END; p++) {
-    struct fold_subject subject = subject_of(PUT_BACK);
-    struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0xa5, .placement = p};
-    cr_expect_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
+    cr_expect_eq(run_at(PUT_BACK, p).code, FOLD_OK);
     cr_expect(traces.wrote_input && !traces.out_of_bounds, "placement %d", (int)p);
     cr_expect_eq(traces.input_at, (ROWS * COLS - 1) * 4);
     ((float *)fold_rig_input(&rig))[0] = 1; /* it can be written again, and is where it was */
   }
-  cr_expect_eq(run_as(&rig, RIGHT, 0xa5, got, &traces).code, FOLD_OK);
+  cr_expect_eq(run_as(RIGHT).code, FOLD_OK);
   cr_expect(got[0] == 15 && got[2] == 65);
-  fold_rig_close(&rig);
 }
 
 Test(rig, what_was_not_written_is_named_by_its_first_row) {
-  struct fold_rig rig;
-  struct fold_traces traces;
-  float got[ROWS];
-  open_rig(&rig);
-  cr_expect_eq(run_as(&rig, LAST_UNWRITTEN, 0xa5, got, &traces).code, FOLD_OK);
+  cr_expect_eq(run_as(LAST_UNWRITTEN).code, FOLD_OK);
   cr_expect(traces.unwritten && traces.unwritten_at == ROWS - 1);
-  cr_expect_eq(run_as(&rig, NOTHING, 0, got, &traces).code, FOLD_OK);
+  poison = 0;
+  cr_expect_eq(run_as(NOTHING).code, FOLD_OK);
   cr_expect(traces.unwritten && traces.unwritten_at == 0, "zero is a poison too");
-  fold_rig_close(&rig);
 }
 
 Test(rig, who_reads_past_the_input_reads_nan) {
-  struct fold_rig rig;
-  open_rig(&rig);
   for (ptrdiff_t shift = -FOLD_RIG_SLACK; shift <= FOLD_RIG_SLACK; shift++) {
     cr_expect_eq(fold_rig_move(&rig, shift).code, FOLD_OK);
     const unsigned char *input = fold_rig_input(&rig);
@@ -272,13 +235,10 @@ Test(rig, who_reads_past_the_input_reads_nan) {
       cr_expect_eq(fold_bits_class((enum fold_dtype)dtype, after), FOLD_NAN);
     }
   }
-  fold_rig_close(&rig);
 }
 
 Test(rig, the_input_moves_whole_and_comes_back) {
-  struct fold_rig rig;
   uint64_t before, now;
-  open_rig(&rig);
   const void *home = fold_rig_input(&rig);
   cr_expect_eq((uintptr_t)home % 256, 0, "the aligned place is not aligned");
   cr_expect_eq(fold_rig_hash(&rig, &before).code, FOLD_OK);
@@ -290,13 +250,10 @@ Test(rig, the_input_moves_whole_and_comes_back) {
   }
   cr_expect_eq(fold_rig_move(&rig, 0).code, FOLD_OK);
   cr_expect_eq(fold_rig_input(&rig), home);
-  fold_rig_close(&rig);
 }
 
 Test(rig, the_hash_sees_every_bit_of_the_input) {
-  struct fold_rig rig;
   uint64_t before, now;
-  open_rig(&rig);
   cr_expect_eq(fold_rig_hash(&rig, &before).code, FOLD_OK);
   unsigned char *input = fold_rig_input(&rig);
   for (size_t bit = 0; bit < ROWS * COLS * 32; bit++) {
@@ -305,22 +262,15 @@ Test(rig, the_hash_sees_every_bit_of_the_input) {
     cr_expect_neq(now, before, "bit %zu", bit);
     input[bit / 8] ^= (unsigned char)(1 << bit % 8);
   }
-  fold_rig_close(&rig);
 }
 
 Test(rig, a_failing_run_gives_its_own_status) {
-  struct fold_rig rig;
-  struct fold_traces traces;
-  float got[ROWS];
-  open_rig(&rig);
-  fold_status status = run_as(&rig, FAILS, 0xa5, got, &traces);
+  fold_status status = run_as(FAILS);
   cr_expect_eq(status.code, FOLD_ENVIRONMENT);
   cr_expect_str_eq(status.text, "no such device");
-  fold_rig_close(&rig);
 }
 
-Test(rig, what_can_not_be_held_is_refused) {
-  struct fold_rig rig;
+Test(rig_opened, what_can_not_be_held_is_refused) {
   static const size_t lengths[] = {SIZE_MAX / 4, SIZE_MAX / 8 + 1, SIZE_MAX / 8 - 2 * FOLD_RIG_GUARD / 8 + 1};
   for (size_t i = 0; i < 3; i++) /* as many bytes, or with the zones, are few again */
     cr_expect_eq(fold_rig_open_rows(&rig, FOLD_HOST, FOLD_SUM, FOLD_F64, lengths[i], 1).code, FOLD_NO_MEMORY,
@@ -333,7 +283,7 @@ Test(rig, what_can_not_be_held_is_refused) {
 }
 
 /* Closed twice is closed: no other memory goes with it. */
-Test(rig, a_region_that_was_closed_has_no_memory) {
+Test(rig_opened, a_region_that_was_closed_has_no_memory) {
   struct fold_region region;
   cr_assert_eq(fold_region_open(5000, &region).code, FOLD_OK);
   cr_expect(region.bytes >= 5000 && region.at[0] == 0 && region.at[region.bytes - 1] == 0);
@@ -352,20 +302,17 @@ static void jump_out_informed(int number, siginfo_t *info, void *context) {
 }
 
 /* Of a fault that is none of the rig's pages the program's own handler is told, whichever kind it is. */
-Test(rig, a_fault_elsewhere_is_handed_on, .timeout = 20) {
+Test(rig_opened, a_fault_elsewhere_is_handed_on, .timeout = 20) {
   for (volatile int informed = 0; informed < 2; informed++) { /* lives through the jump */
     struct sigaction own = {.sa_flags = informed ? SA_SIGINFO : 0};
-    struct fold_rig rig;
-    struct fold_traces traces;
-    float got[ROWS];
-    open_rig(&rig);
+    open_rig();
     if (informed)
       own.sa_sigaction = jump_out_informed;
     else
       own.sa_handler = jump_out;
     sigaction(SIGSEGV, &own, NULL);
     by = 0;
-    if (sigsetjmp(jump, 1) == 0) run_as(&rig, ELSEWHERE, 0xa5, got, &traces);
+    if (sigsetjmp(jump, 1) == 0) run_as(ELSEWHERE);
     cr_expect_eq(by, informed ? -SIGSEGV : SIGSEGV, "informed %d: %d", informed, (int)by);
     fold_faults_end();
     fold_faults_give_handlers_back();
@@ -376,21 +323,18 @@ static void handle_segv(int number) { (void)number; }
 static void handle_bus(int number) { (void)number; }
 
 /* After a run, a fault and a run that fails; also from a subject that took them: a fault of the next one's is noted as before. */
-Test(rig, a_rig_gives_the_handlers_of_faults_back) {
+Test(rig_opened, a_rig_gives_the_handlers_of_faults_back) {
   static const unsigned runs[] = {RIGHT, FAR_AWAY, FAILS, RIGHT};
   for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-    struct fold_rig rig;
-    struct fold_traces traces;
     struct sigaction segv, bus;
-    float got[ROWS];
-    open_rig(&rig);
+    open_rig();
     signal(SIGSEGV, handle_segv);
     signal(SIGBUS, handle_bus);
-    struct fold_subject taker = subject_of(runs[i]), next = subject_of(FAR_AWAY);
-    struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0xa5};
-    fold_rig_run(&rig, &taker, &request, got, &traces);
+    run_as(runs[i]);
     signal(SIGSEGV, SIG_DFL);
     signal(SIGBUS, SIG_DFL);
+    const struct fold_subject next = subject_of(FAR_AWAY);
+    const struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = poison};
     fold_rig_run(&rig, &next, &request, got, &traces);
     cr_expect(traces.out_of_bounds, "run %zu", i);
     fold_rig_close(&rig);
@@ -403,15 +347,9 @@ Test(rig, a_rig_gives_the_handlers_of_faults_back) {
 /* OpenMP's other threads are looked at after a subject's 1st, 2nd, 4th ... run, and when somebody asks. */
 Test(rig, other_threads_are_looked_at_now_and_then) {
   if (!openmp_keeps()) cr_skip("this OpenMP's threads keep nothing");
-  struct fold_subject subject = subject_of(TURNS_A_THREAD);
-  struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0xa5};
-  struct fold_rig rig;
-  struct fold_traces traces;
-  float got[ROWS];
-  open_rig(&rig);
   for (unsigned k = 1; k <= 9; k++) {
     bool looks = k == 1 || k == 2 || k == 4 || k == 8;
-    cr_assert_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
+    cr_assert_eq(run_as(TURNS_A_THREAD).code, FOLD_OK);
     cr_expect_str_eq(traces.left, looks ? "the rounding mode in one of OpenMP's threads" : "", "run %u: %s", k,
                      traces.left);
   }
@@ -419,47 +357,31 @@ Test(rig, other_threads_are_looked_at_now_and_then) {
   cr_expect_str_eq(traces.left, "the rounding mode in one of OpenMP's threads");
   fold_rig_look_at_state(&rig, &traces);
   cr_expect_str_empty(traces.left);
-  fold_rig_close(&rig);
 }
 
 /* A subject that has left another folder once does so in each run, and the harness itself needs its own between them. */
 Test(rig, folder_is_put_back_after_each_run_of_a_subject_that_leaves_another) {
-  struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0xa5};
-  struct fold_subject subject = subject_of(CHANGES_FOLDER);
-  struct fold_rig rig;
-  struct fold_traces traces;
-  float got[ROWS];
-  open_rig(&rig);
   for (unsigned k = 1; k <= 17; k++) {
-    cr_assert_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
+    cr_assert_eq(run_as(CHANGES_FOLDER).code, FOLD_OK);
     cr_expect_str_eq(traces.left, "the current folder", "run %u: %s", k, traces.left);
   }
   fold_rig_look_at_state(&rig, &traces);
   cr_expect_str_empty(traces.left);
-  fold_rig_close(&rig);
 }
 
 /* What a subject did to them in a run that was not looked at is not its successor's, whose first run is looked at again. */
 Test(rig, other_threads_are_put_right_for_the_next_subject) {
   if (!openmp_keeps()) cr_skip("this OpenMP's threads keep nothing");
-  const struct fold_subject turns = subject_of(TURNS_A_THREAD), right = subject_of(RIGHT);
-  const struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = 0xa5};
-  struct fold_rig rig;
-  struct fold_traces traces;
-  float got[ROWS];
-  open_rig(&rig);
   for (unsigned before = 1; before <= 6; before++) {
-    for (unsigned k = 1; k <= before; k++)
-      cr_assert_eq(fold_rig_run(&rig, &right, &request, got, &traces).code, FOLD_OK);
-    cr_assert_eq(fold_rig_run(&rig, &turns, &request, got, &traces).code, FOLD_OK);
+    for (unsigned k = 1; k <= before; k++) cr_assert_eq(run_as(RIGHT).code, FOLD_OK);
+    cr_assert_eq(run_as(TURNS_A_THREAD).code, FOLD_OK);
     cr_expect_str_eq(traces.left, "the rounding mode in one of OpenMP's threads", "after %u runs: %s", before,
                      traces.left);
-    for (unsigned k = 2; k <= 3; k++) cr_assert_eq(fold_rig_run(&rig, &turns, &request, got, &traces).code, FOLD_OK);
+    for (unsigned k = 2; k <= 3; k++) cr_assert_eq(run_as(TURNS_A_THREAD).code, FOLD_OK);
     cr_expect_str_empty(traces.left, "the third run is not looked at: %s", traces.left);
-    cr_assert_eq(fold_rig_run(&rig, &right, &request, got, &traces).code, FOLD_OK);
+    cr_assert_eq(run_as(RIGHT).code, FOLD_OK);
     cr_expect_str_empty(traces.left, "the next one is blamed: %s", traces.left);
   }
-  fold_rig_close(&rig);
 }
 
 /* By how many terms the time limit of a run is set: those of a scan are each joined once, whatever the number of its results. */
@@ -472,7 +394,7 @@ static fold_status note_terms(const struct fold_subject *subject, const struct f
   return fold_ok();
 }
 
-Test(rig, the_limit_of_a_run_counts_the_terms_that_are_joined) {
+Test(rig_opened, the_limit_of_a_run_counts_the_terms_that_are_joined) {
   const struct {
     enum fold_problem_id problem;
     struct fold_shape shape;
@@ -486,15 +408,13 @@ Test(rig, the_limit_of_a_run_counts_the_terms_that_are_joined) {
     const size_t n[FOLD_INPUTS] = {fold_elements(problem, &runs[i].shape, 0),
                                    fold_elements(problem, &runs[i].shape, 1)};
     const struct fold_request request = {.shape = runs[i].shape, .poison = 0x5a};
-    struct fold_rig rig;
-    struct fold_traces traces = {0};
-    float got[150];
+    float results[150];
     cr_assert_eq(fold_rig_open(&rig, FOLD_HOST, problem, FOLD_F32, n, fold_results(problem, &runs[i].shape)).code,
                  FOLD_OK);
     for (unsigned k = 0; k < problem->inputs; k++) memset(fold_rig_input_at(&rig, k), 0, n[k] * sizeof(float));
     cr_assert_eq(fold_rig_load(&rig).code, FOLD_OK);
     fold_watch_set(&run_watch);
-    cr_expect_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
+    cr_expect_eq(fold_rig_run(&rig, &subject, &request, results, &traces).code, FOLD_OK);
     fold_watch_set(NULL);
     cr_expect_eq(watched_terms, runs[i].terms, "%s: %llu", problem->name, (unsigned long long)watched_terms);
     fold_rig_close(&rig);
