@@ -38,7 +38,7 @@ def run_forked(guests: List[Guest], each: Callable[[Line], None], run: Callable[
         finally:
             os._exit(0)
     os.close(theirs)
-    with contextlib.closing(os.fdopen(ours, "rb", buffering=0)) as from_it, _ended(child):
+    with contextlib.closing(os.fdopen(ours, "rb", buffering=0)) as from_it, _ended(child, lambda: _listen(from_it.fileno(), each)):
         _listen(from_it.fileno(), each)
 
 
@@ -71,14 +71,27 @@ def _listen(fd: int, each: Callable[[Line], None]) -> None:
 
 
 @contextlib.contextmanager
-def _ended(child: int) -> Iterator[None]:
-    """Ends the process, which first keeps what is being made small, where an exception such as Ctrl-C ends the listening."""
+def _ended(child: int, listen: Callable[[], None]) -> Iterator[None]:
+    """Ends the process where an exception ends the listening. After Ctrl-C it first keeps what is being made small, and says so: a second one ends it at once."""
     try:
         yield
     except BaseException as error:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL if isinstance(error, TimeoutError) else signal.SIGTERM)
+        _signal(child, signal.SIGKILL if isinstance(error, TimeoutError) else signal.SIGTERM)
+        if isinstance(error, KeyboardInterrupt):
+            _listen_to_the_end(child, listen)
         raise
     finally:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(child, 0)
+
+
+def _listen_to_the_end(child: int, listen: Callable[[], None]) -> None:
+    try:
+        listen()
+    except BaseException:
+        _signal(child, signal.SIGKILL)
+
+
+def _signal(child: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(child, number)

@@ -3,10 +3,12 @@ the callable runs: so this process is left as it was, and a callable that crashe
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import secrets
-from typing import Any, Callable, Dict, List, Optional, Union
+import sys
+from typing import Any, Callable, Dict, Iterator, List, Optional, Union
 
 from . import _claims, _library
 from ._callable import Guest
@@ -25,6 +27,7 @@ DRAWN = ("fixtures", "set", "only", "around", "sweep", "data", "seconds", "repea
 # What a callable is judged by in a hunt.
 HUNTED = ("bounded", "compensated", "accurate_as", "ulps", "faithful", "correctly_rounded", "replays", "same_bits_as", "stays_in_bounds", "keeps_input", "run_to_run",
           "alignment_invariant", "batch_invariant", "length_invariant", "padding_invariant", "stride_invariant", "split_invariant", "permutation_invariant")
+_KEPT = ("judgement", "holds", "hunt")  # lines that are taken after an interruption, too
 _TIDY = ("stays_in_bounds", "keeps_input")  # not leaves_no_trace: memory that grows, which is looked for in many runs, is Python's as well
 
 
@@ -54,7 +57,8 @@ def _how_found(found: Dict[str, Any]) -> List[str]:
     told = [f"  {found['threshold']}"] if found["threshold"] else []
     told += [f"  seen in {found['seen']} of {found['looked']} new processes"] if found["seen"] < found["looked"] else []
     told += [f"  alone it holds: {before} case{'s' if before > 1 else ''} must run before it in the same process"] if before else []
-    told.append(f"  made small from {found['from']} in {found['tries']} runs: {found['other_terms']} terms are neither 0 nor 1")
+    told.append(f"  made small from {found['from']} in {found['tries']} runs: {found['other_terms']} terms are neither 0 nor 1" if found["tries"]
+                else f"  not made small: {found['from']}")
     told += ["  it is not run any more in this hunt"] if found["hangs"] else []
     return [*told, f"  fixture: {found['file']}"]
 
@@ -159,7 +163,7 @@ class _Prey:
 
         with Progress(True) as progress:
             if self.asked.here:
-                _library.check(run_here(guests, each, run))
+                _library.check(run_here(guests, each, run, _KEPT))
             else:
                 run_forked(guests, each, run)
 
@@ -178,6 +182,17 @@ def _jobs_here(jobs: Optional[int]) -> int:
     if jobs not in (None, 1):
         raise ValueError(f"jobs={jobs}: a callable that is called in this process has one")
     return 1
+
+
+@contextlib.contextmanager
+def _told(hunts: List[Hunt]) -> Iterator[None]:
+    """Prints what was found where an exception such as Ctrl-C ends the hunt."""
+    try:
+        yield
+    except BaseException:
+        if hunts and (hunts[0].found or hunts[0].holds):
+            print(hunts[0], file=sys.stderr, flush=True)
+        raise
 
 
 def hunt(
@@ -234,5 +249,6 @@ def hunt(
         hunts.append(Hunt(result, number))
         _Prey(options, hunts[0])(table, of_table, guests, result)
 
-    judge(fn, **asked, only=[*_claims.claimed(asked), *_TIDY], _hunt=run)
+    with _told(hunts):
+        judge(fn, **asked, only=[*_claims.claimed(asked), *_TIDY], _hunt=run)
     return hunts[0].check() if check else hunts[0]

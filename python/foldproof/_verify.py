@@ -107,16 +107,18 @@ def _unseen(like: str) -> Any:
     return (_library.Unseen * len(claims))(*(_library.Unseen(claim.encode(), reason.encode()) for claim, reason in claims.items()))
 
 
-def run_here(guests: List[Guest], each: Callable[[Record], None], run: Callable[[Any], int]) -> int:
-    """Calls `each` for every record that run(take) gives. Exceptions of the callables, or of `each`, are raised once it has ended."""
+def run_here(guests: List[Guest], each: Callable[[Record], None], run: Callable[[Any], int], kept: Tuple[str, ...] = ()) -> int:
+    """Calls `each` for every record that run(take) gives; after an exception of the callables, or of `each`, only for records of the types `kept`. The exception is
+    raised once it has ended."""
     stop: List[BaseException] = []
 
     def take(line: bytes, _context: Any) -> int:
         try:
             for guest in guests:
                 stop.extend(guest.stop)
-            if not stop:
-                each(json.loads(line))
+            record = json.loads(line) if kept or not stop else {}
+            if not stop or record["type"] in kept:
+                each(record)
         except BaseException as error:
             stop.append(error)
         return len(stop)

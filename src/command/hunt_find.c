@@ -72,7 +72,10 @@ static void put_find(const struct fold_find *find, const struct fold_refutation 
   if (find->cases > 1)
     fold_put_wrapped(stdout, 2, 4, "alone it holds: %zu case%s must run before it in the same process", find->cases - 1,
                      find->cases == 2 ? "" : "s");
-  if (find->tries > 0) print_smallness(find);
+  if (find->tries > 0)
+    print_smallness(find);
+  else
+    fold_put_wrapped(stdout, 2, 4, "not made small: %s", find->from);
   if (fold_is_hang(&find->finding)) fold_put_wrapped(stdout, 2, 4, "it is not run any more in this hunt");
   fold_put_wrapped(stdout, 2, 4, "fixture: %s", find->path);
   fputs(text->replay, stdout);

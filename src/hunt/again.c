@@ -42,7 +42,7 @@ static fold_status tell(const struct fold_hunt *hunt, const struct fold_find *fi
                         const struct fold_again_sink *sink) {
   size_t n_claims;
   bool seen = false;
-  if (!fold_is_hang(&find->finding)) FOLD_TRY(fold_hunt_again(hunt, find, cases, sink, &seen));
+  if (!fold_is_hang(&find->finding) && !*hunt->stop) FOLD_TRY(fold_hunt_again(hunt, find, cases, sink, &seen));
   if (seen || cases->n == 0) return fold_ok();
   const struct fold_judgement as_found = {.subject = &hunt->registry->subjects[find->subject],
                                           .subject_index = find->subject,

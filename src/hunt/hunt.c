@@ -97,11 +97,12 @@ static bool listen(struct hunting *h) {
   return true;
 }
 
+/* Who is told of the progress may stop the hunt. */
 static void look_at_time(struct hunting *h) {
   const double seconds = fold_now() - h->begun;
+  if (h->sink->progress) h->sink->progress(h->sink->context, h->hunted, seconds);
   if (*h->hunt->stop) h->shared->interrupted = 1;
   if (*h->hunt->stop || (h->hunt->seconds > 0 && seconds >= h->hunt->seconds)) h->shared->over = 1;
-  if (h->sink->progress) h->sink->progress(h->sink->context, h->hunted, seconds);
 }
 
 /* All have closed their ends of the pipe. */

@@ -37,6 +37,13 @@ static fold_status take(void *context, const struct fold_judgement *j) {
   return fold_ok();
 }
 
+static fold_status begin(void *context, struct fold_place place, uint64_t input_hash) {
+  const struct taking *t = context;
+  (void)place, (void)input_hash;
+  t->judged->before_last = t->judged->n;
+  return fold_ok();
+}
+
 /* Of each case and subject. */
 static void put_causes_first(struct fold_judged_cases *judged) {
   for (size_t i = 1; i < judged->n; i++)
@@ -69,12 +76,13 @@ static fold_status pass_on(void *context, const struct fold_judgement *judgement
   return h->job->sink->judgement(h->job->sink->context, judgement);
 }
 
+/* A trial that begins after the end is no new one for the job's sink. */
 static fold_status look(void *context, struct fold_place place, uint64_t input_hash) {
   struct here *h = context;
   const struct fold_here *here = h->job->selection->here;
-  (void)place, (void)input_hash;
+  const struct fold_sink *sink = h->job->sink;
   if (here->is_over(here->context) || (h->job->stop && *h->job->stop)) h->over = 1;
-  return fold_ok();
+  return h->over || !sink->trial ? fold_ok() : sink->trial(sink->context, place, input_hash);
 }
 
 fold_status fold_hunt_do(const struct fold_job *job, fold_status *unexplained) {
@@ -91,7 +99,7 @@ fold_status fold_judge_cases(const struct fold_registry *registry, const struct 
                              const struct fold_cases *cases, const volatile int *stop,
                              struct fold_judged_cases *judged) {
   struct taking taking = {judged, cases, selection->probe, SIZE_MAX, SIZE_MAX};
-  const struct fold_sink sink = {.judgement = take, .context = &taking};
+  const struct fold_sink sink = {.judgement = take, .trial = begin, .context = &taking};
   const struct fold_job job = {.registry = registry,
                                .selection = selection,
                                .cases = cases,

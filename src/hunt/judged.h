@@ -16,7 +16,8 @@ struct fold_judged_cases {
   size_t trials;                  /* subjects times cases */
   struct fold_against *against;
   size_t n, room;
-  double *fraction; /* of each case: the greatest error over its bound; NaN: none was measured */
+  size_t before_last; /* of `against`: those of all trials but the last one, which an interruption may have failed */
+  double *fraction;   /* of each case: the greatest error over its bound; NaN: none was measured */
   fold_status unexplained;
 };
 
@@ -28,7 +29,7 @@ struct fold_selection fold_judged_selection(const struct fold_selection *selecti
 fold_status fold_judge_cases(const struct fold_registry *registry, const struct fold_selection *selection,
                              const struct fold_cases *cases, const volatile int *stop,
                              struct fold_judged_cases *judged);
-/* Does such a job, of which the sink has judgements alone. */
+/* Does such a job, of which the sink has trials and judgements alone. */
 fold_status fold_hunt_do(const struct fold_job *job, fold_status *unexplained);
 void fold_judged_close(struct fold_judged_cases *judged);
 

@@ -188,8 +188,8 @@ static fold_status run_round(const struct process *p, struct lane *lane, uint64_
   if (status.code == FOLD_OK) count_round(lane, &cases, &judged, &message.hunted);
   leave_hung(p, &judged, &message.hunted);
   /* A run in this process may have failed by the interruption itself. */
-  const bool interrupted = p->hunt->selection->here && *p->hunt->stop;
-  if (status.code == FOLD_OK && !interrupted) status = keep_finds(p, &cases, &judged, &message.hunted);
+  if (p->hunt->selection->here && *p->hunt->stop) judged.n = judged.before_last;
+  if (status.code == FOLD_OK) status = keep_finds(p, &cases, &judged, &message.hunted);
   if (status.code == FOLD_OK) status = judged.unexplained;
   fold_judged_close(&judged);
   fold_cases_free(&cases);

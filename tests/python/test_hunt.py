@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """foldproof.hunt: random cases for a callable, each refuted one made small. test_hunt.py LIBRARY FIXTURES SANITIZERS"""
+import contextlib
+import io
 import json
 import os
 import signal
@@ -208,6 +210,27 @@ class InThisProcess(Kept):
         self.assertRaises(KeyboardInterrupt, self.here, interrupts, time=300)
         self.assertEqual(os.listdir(self.folder.name), [])
 
+    def test_an_interruption_keeps_what_the_round_has_found(self):
+        wrong = set()
+
+        def interrupts(x):
+            if len(wrong) > 2 and x.shape not in wrong:
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.1)
+            if x.shape[1] > 99:
+                wrong.add(x.shape)
+                return np.full(len(x), np.inf, "f4")
+            return x.sum(-1)
+
+        errors = io.StringIO()
+        with contextlib.redirect_stderr(errors):
+            self.assertRaises(KeyboardInterrupt, self.here, interrupts, time=300)
+        file, = os.listdir(self.folder.name)
+        told = errors.getvalue()
+        for words in ("mine: bounded is refuted on found-", "not made small: hunt/f32/sum/", f"fixture: {self.folder.name}/{file}", "1 found in "):
+            self.assertIn(words, told)
+        self.assertRaises(foldproof.Refuted, foldproof.verify, lambda x: np.full(len(x), np.inf, "f4"), like="numpy", claims="bounded", fixtures=os.path.join(self.folder.name, file))
+
     def test_a_callable_that_takes_nothing(self):
         self.assertRaises(TypeError, self.hunt, lambda: 0, in_process=True, jobs=None, cases=10)
 
@@ -282,20 +305,46 @@ def slow(x):
 print("begins", flush=True)
 foldproof.hunt(slow, time="1h", like="numpy", jobs=2, found=sys.argv[4])
 """
+FINDS = """
+import sys, time
+sys.argv = ["test", *sys.argv[1:]]
+import here, foldproof, numpy
+def wrong(x):
+    open(sys.argv[4] + "/called", "w").close()
+    time.sleep(0.05)
+    return numpy.full(len(x), numpy.inf, "f4")
+print("begins", flush=True)
+foldproof.hunt(wrong, time="1h", like="numpy", jobs=2, claims="bounded", found=sys.argv[4], _shrinking=3600)
+"""
 
 
 class Interrupted(Kept):
     def test_no_process_is_left(self):
+        self.interrupt(SCRIPT, lambda: True)
+
+    def test_what_was_found_is_printed(self):
+        called = Path(self.folder.name) / "called"
+        told = self.interrupt(FINDS, called.exists)
+        called.unlink()
+        file, = os.listdir(self.folder.name)
+        for words in ("wrong: bounded is refuted on found-", f"fixture: {self.folder.name}/{file}", "1 found in "):
+            self.assertIn(words, told)
+
+    def interrupt(self, script, is_ready):
+        """What it prints as errors."""
         here_folder = str(Path(__file__).resolve().parent)
-        child = subprocess.Popen([sys.executable, "-c", SCRIPT, here.LIBRARY, here.FIXTURES, "none", self.folder.name], cwd=here_folder, stdout=subprocess.PIPE,
+        child = subprocess.Popen([sys.executable, "-c", script, here.LIBRARY, here.FIXTURES, "none", self.folder.name], cwd=here_folder, stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.assertEqual(child.stdout.readline(), "begins\n")
+        while not is_ready():
+            time.sleep(0.1)
         time.sleep(2)
         child.send_signal(signal.SIGINT)
         _, errors = child.communicate(timeout=60)
         self.assertIn("KeyboardInterrupt", errors)
         left = subprocess.run(["pgrep", "-s", str(child.pid)], capture_output=True, text=True).stdout
         self.assertEqual(left, "")
+        return errors
 
 
 if __name__ == "__main__":
