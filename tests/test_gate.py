@@ -88,6 +88,13 @@ def check_seed(folder):
     assert one == two == 1 and first.splitlines()[-1].endswith("(seed 0x5)"), (first, second)
 
 
+def check_slow(folder):
+    """Some fixtures are judged, even where the time is over after the first of them."""
+    code, out, err = gate(folder, "--guest", "./none.so", "honest/slow", "--time", "1s", "--claims", "bounded")
+    fixtures = re.search(r"^PASS: honest/slow: .* and (\d+) fixtures, in ", out)
+    assert code == 0 and fixtures and int(fixtures[1]) >= 8, (out, err)
+
+
 def check_ends(folder):
     for words, code, says in (((), 2, "subjects are selected, and one is judged: name one of cheat/honest, cheat/zeros"),
                               (("cheat/no",), 2, "no subject"), (("cheat/zeros", "--time", "x"), 2, "--time"),
@@ -100,10 +107,20 @@ def check_ends(folder):
     assert code in (2, 77) and err.count("\n") == 1, (code, err)
 
 
-NONE = """#include "foldproof_guest.h"
+NONE = """#include <unistd.h>
+#include "foldproof_guest.h"
 static int run(const struct foldproof_guest_call *call, void *context) { return (void)call, (void)context, FOLDPROOF_GUEST_UNSUPPORTED; }
-static const struct foldproof_guest_subject subjects[] = {{.name = "cheat/unsupported", .run = run}};
-static const struct foldproof_guest_table table = {1, sizeof *subjects, 1, subjects};
+static int slow(const struct foldproof_guest_call *call, void *context) {
+  usleep(20000);
+  for (uint64_t row = 0; row < call->rows; row++) {
+    double sum = 0;
+    for (uint64_t i = 0; i < call->cols; i++) sum += (double)((const float *)call->in)[row * call->cols + i];
+    ((float *)call->out)[row] = (float)sum;
+  }
+  return (void)context, FOLDPROOF_GUEST_OK;
+}
+static const struct foldproof_guest_subject subjects[] = {{.name = "cheat/unsupported", .run = run}, {.name = "honest/slow", .claims = "bounded", .run = slow}};
+static const struct foldproof_guest_table table = {1, sizeof *subjects, 2, subjects};
 const struct foldproof_guest_table *foldproof_guest(void) { return &table; }
 """
 
@@ -114,7 +131,7 @@ def main():
         guest_shell.build(folder, "cheats", guest_shell.GUESTS / "gate_cheats.c", options=("-pthread", "-D_GNU_SOURCE"))
         (folder / "none.c").write_text(NONE)
         guest_shell.build(folder, "none", folder / "none.c")
-        for check in (check_cheats, check_honest, check_seed, check_ends):
+        for check in (check_cheats, check_honest, check_seed, check_slow, check_ends):
             begun = time.monotonic()
             check(folder)
             print(check.__name__, round(time.monotonic() - begun, 1), "s", flush=True)

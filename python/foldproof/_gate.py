@@ -24,6 +24,7 @@ _OF_SHRINKING, _OF_CALL = 0.25, 0.5
 _LEAST = 0.1  # of the time, for a part that others have left none
 _TIMES, _FEWEST_TIMES, _ALIKE = 8, 5, 1.4
 _SHARED = 1 << 25  # bytes of memory for the arguments, and for the results
+_FEWEST_FIXTURES, _LONGER = 8, 4
 _LARGE = 1 << 20  # terms of a timed call
 _NUMPY = {"f16": "float16", "f32": "float32", "f64": "float64"}
 
@@ -185,21 +186,26 @@ class _Judging:
 
         run_forked(guests, each, lambda take: int(_library.library().foldproof_verify(ctypes.byref(table), ctypes.byref(options), take, None)), (0, _library.UNSUPPORTED))
 
-    def fixtures(self) -> Result:
-        """In forked processes, and `fresh_process` in a new one."""
+    def fixtures(self) -> Tuple[Result, int]:
+        """In forked processes, and `fresh_process` in a new one; and the number of fixtures that were judged. A busy machine may have only started a process
+        when the time is over: then once more, for longer."""
         seconds = self.left(_FIXTURES)
-        if self.here:
-            return judge(self.fn, seconds=seconds, **self.asked)
-        result = judge(self.fn, seconds=seconds, **self.asked, _hunt=self._forked)
-        in_new = {**result._asked, "dtypes": self.asked.get("dtypes"), "seconds": self.left(1) / 2, "set": self.asked.get("set", "guests")}
-        _fresh.judge(self.fn, in_new, result.judgements, [])
-        return result
+        for _ in range(_LONGER):
+            result = judge(self.fn, seconds=seconds, **self.asked) if self.here else judge(self.fn, seconds=seconds, **self.asked, _hunt=self._forked)
+            judged = len({record["case"] for record in result.judgements if record["verdict"] != "skipped"})
+            if judged >= _FEWEST_FIXTURES or not result.left_out:
+                break
+            seconds *= _LONGER
+        if not self.here:
+            in_new = {**result._asked, "dtypes": self.asked.get("dtypes"), "seconds": self.left(1) / 2, "set": self.asked.get("set", "guests")}
+            _fresh.judge(self.fn, in_new, result.judgements, [])
+        return result, judged
 
     def judged(self, found: Any) -> Gate:
         failed, counts, cases = self.hunted(found)
         if failed is not None:
             return failed
-        result = self.fixtures()
+        result, fixtures = self.fixtures()
         for record in result.judgements:
             if record["verdict"] in ("refuted", "broken"):
                 return self.outcome(False, f"{_verb(record)} {record['claim']}: {record['case']}: {record['reason']}")
@@ -207,7 +213,7 @@ class _Judging:
         if not held:
             raise NothingJudged(f"of {cases:,} cases all were skipped")
         skipped = f"; of random cases {counts['skipped']:,} verdicts were skipped" if counts["skipped"] else ""
-        return self.outcome(True, f"{held:,} verdicts held on {cases:,} random cases and fixtures, in {clock.monotonic() - self.began:.1f} s{skipped}")
+        return self.outcome(True, f"{held:,} verdicts held on {cases:,} random cases and {fixtures:,} fixtures, in {clock.monotonic() - self.began:.1f} s{skipped}")
 
 
 def gate(

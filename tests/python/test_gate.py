@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """foldproof.gate: pass or fail for a callable, with and without a reference. test_gate.py LIBRARY FIXTURES SANITIZERS"""
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -227,6 +228,17 @@ class Sums(unittest.TestCase):
     def test_honest(self):
         gate = self.gate(lambda x: x.sum(-1))
         self.assertTrue(gate, str(gate))
+
+    def test_slow(self):
+        """Some fixtures are judged, even where the time is over after the first of them."""
+
+        def slow(x):
+            time.sleep(0.02)
+            return x.sum(-1)
+
+        gate = self.gate(slow, time=1, claims="bounded")
+        self.assertTrue(gate, str(gate))
+        self.assertGreaterEqual(int(re.search(r" and (\d+) fixtures, in ", str(gate))[1]), 8)
 
     def test_cheats(self):
         kept = {}
