@@ -58,7 +58,7 @@ static void fill(enum fold_dtype dtype, bool normal, unsigned char *data, size_t
   for (size_t done = TILE; done < n; done += TILE) memcpy(data + done * size, data, TILE * size);
 }
 
-/* One addition after the other: GCC is told so, Clang does not reorder sums. */
+/* One addition after the other: a pragma tells GCC so, Clang does not reorder sums. */
 #ifdef __clang__
 #define PLAIN __attribute__((noinline))
 #else

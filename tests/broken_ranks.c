@@ -26,7 +26,7 @@ static void signal_soon(int number) {
   if (timer_create(CLOCK_MONOTONIC, &event, &timer) || timer_settime(timer, 0, &soon, NULL)) abort();
 }
 
-/* MPI waits by asking again and again, for as long as the others do not come: with what time nobody else wants. */
+/* MPI waits by asking again and again, for as long as the others do not come: with time that no other process wants. */
 static void enter(void *context, const char *name, size_t count, const char *type) {
   announced.enter(context, name, count, type);
   if (nice(19) < 0) abort();

@@ -84,7 +84,7 @@ elif mode == "twice":
     connect().sendall(hello(1))
 elif mode == "world":
     connect().sendall(hello(0, world=ranks + 1))
-elif mode == "babble":  # seated, then answers what nobody asked
+elif mode == "babble":  # seated, then answers without a question
     for rank in range(ranks):
         connect().sendall(hello(rank))
     keep[0].sendall(struct.pack("<IIQ", 4711, 0, 1 << 60))
@@ -117,7 +117,7 @@ elif mode == "frozen_in_hello":  # the same when the first rank has come, and th
     leave()
 elif mode == "halves":  # half a hello, and silence
     connect().sendall(hello(0)[:100])
-elif mode == "orphans":  # ranks of nobody, stopped before they say a word: only the secret tells whose they are
+elif mode == "orphans":  # ranks without a parent, stopped before they send a word: only the secret shows which harness started them
     for rank in range(ranks):
         if os.fork() == 0:
             os.setsid()

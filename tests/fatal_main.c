@@ -64,7 +64,7 @@ static fold_status crashes_recorded(const struct fold_subject *subject, const st
   return sums(call);
 }
 
-/* One spoils the process, and comes off well; the other is as it should be, where nobody has. */
+/* One spoils the process, and comes off well; the other is as it should be where no subject has spoilt it. */
 static bool spoilt;
 static fold_status spoils(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
@@ -110,7 +110,7 @@ static fold_status leaves_a_child(const struct fold_subject *subject, const stru
   }
   return sums(call);
 }
-/* Dies of old age: at the end of its process, when all is told. */
+/* Dies at the end of its process, when all its results are reported. */
 static void die(void) { raise(SIGSEGV); }
 static fold_status dies_at_the_end(const struct fold_subject *subject, const struct fold_call *call) {
   static bool told;

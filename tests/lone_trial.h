@@ -1,5 +1,5 @@
 /* lone_trial.h: runs a judge without a runner, so that a test can look at what it leaves in its trial; and a subject
- * that keeps a log of its calls and gives a wrong sum when it is told to.
+ * that keeps a log of its calls and gives a wrong sum where a test wants one.
  */
 #ifndef LONE_TRIAL_H
 #define LONE_TRIAL_H

@@ -31,7 +31,7 @@ nodes_enter() {
   unshare --net ip link add left type veth peer name right 2>/dev/null || skip "a virtual cable cannot be made here"
   room=$(mktemp -d /tmp/foldproof-nodes-XXXXXX) || exit 99
   trap 'rm -rf "$room"' EXIT
-  # In the background, so that a trap runs at once. Whoever is killed takes what it started along.
+  # In the background, so that a trap runs at once. A killed process takes what it started along.
   NODES_ROOM=$room setpriv --pdeathsig KILL unshare --net --pid --fork --kill-child --mount --mount-proc "$0" "$@" &
   local inside=$!
   # shellcheck disable=SC2064 # of now
@@ -99,7 +99,7 @@ END
   set +e
 }
 
-# By node and name; the dead whom nobody has buried yet are gone.
+# By node and name; processes that ended and were not waited for yet are left out.
 others() {
   local space state pid name node
   ps -eo pidns=,stat=,pid=,comm= | while read -r space state pid name; do

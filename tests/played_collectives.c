@@ -13,7 +13,7 @@
 #include "kernels/collective/collective.h"
 #include "kernels/collective/parts.h"
 
-/* What lasts as long as nobody says: a share that leaves everything out, a read of the nearest cache. */
+/* The time of what has no other: a share that leaves everything out, a read of the nearest cache. */
 static const double at_least = 1e-6;
 static double lasted;
 
@@ -139,7 +139,7 @@ static fold_status meets_input(const struct fold_subject *subject, const struct 
   return answer(call, 1);
 }
 
-/* Rank 1 alone takes its time, and nobody waits for it. */
+/* Rank 1 alone takes its time, and no rank waits for it. */
 static fold_status one_is_slow(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
   FOLD_TRY(take(call, call->comm->rank == 1 ? 0.1 : 0));

@@ -117,7 +117,7 @@ with tempfile.TemporaryDirectory() as folder:
     expect("no fifth engine here", run("verify", "--engine", "fifth", "--fixtures", "added_sums/*", code=77, NO_FIFTH="1"))
     expect("subjects on the fifth engine are not timed", run("bench", "--engine", "fifth", code=77))
 
-    # A guest is told the new problem by its name; a shared object's interface has no number for it.
+    # A guest gets the new problem by its name; a shared object's interface has no number for it.
     guest = pathlib.Path(folder) / "squares.py"
     guest.write_text(r'''
 import json, struct, sys

@@ -111,7 +111,7 @@ def check_refuted(folder):
 
 
 def check_recorded(folder):
-    """What records tell and nobody can judge again counts as what it was: a refutation, an accident of a run, a crash; whatever the lines' sequence."""
+    """What records have and no command can judge again counts as what it was: a refutation, an accident of a run, a crash; whatever the lines' sequence."""
     name = "normal/f32/sum/3x1000/seed1"
     build_liars(folder)
     for subject, claim, code in (("writes_too_far", "stays_in_bounds", 1), ("rounds_down", "leaves_no_trace", 1), ("keeps_state", "run_to_run", 1),

@@ -153,7 +153,7 @@ Test(bench_world, records_have_what_the_table_has) {
       "%s $F bench --engine mpi --workers 1,3 --n 1e5 --bytes 1024,4096 --iterations 9 --memory 1e6 --jsonl b.jsonl; "
       "code=$?; grep workers b.jsonl >&2; exit $code",
       world);
-  /* 1, 77: a busy machine may give figures that can't be, or that nobody can judge */
+  /* 1, 77: a busy machine may give figures that can't be, or that can't be judged */
   cr_expect(s->code == 0 || s->code == 1 || s->code == 77, "%s%s", s->out, s->err);
   cr_expect(strlen(s->err) < sizeof s->err - 1, "more records than are looked at");
   cr_expect(strstr(s->out, "Setting ring,") && strstr(s->out, "Setting recursive doubling,"), "%s", s->out);

@@ -156,7 +156,7 @@ Test(command_input, outputs_that_can_not_be_written_leave_nothing) {
   }
 }
 
-/* The file may be as long as a disk has room: as on a full one, what was written is not kept. What was judged is told all
+/* The file may be as long as a disk has room: as on a full one, what was written is not kept. The table has what was judged all
  * the same. */
 Test(command_input, a_full_disk_is_the_environments_fault_and_costs_no_verdict) {
   /* The limit of 4 KiB holds for standard output too, which says more where subjects take long. */
@@ -221,7 +221,7 @@ Test(command_input, short_memory_is_a_clear_line) {
 }
 #endif
 
-/* Nothing waits for a pipe that nobody writes to, and nothing reads a line that never ends. */
+/* Nothing waits for a pipe that no process writes to, and nothing reads a line that never ends. */
 Test(command_input, inputs_without_an_end_are_refused) {
   static const struct {
     const char *before, *line, *word;

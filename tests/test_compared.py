@@ -147,7 +147,7 @@ def check_names(folder):
                 expect("^  subject +Differ +First nearer to the exact +Second nearer\n  (\\\\x1b\\[31m'a|x{89})", said)
         told = json.loads(run("compare", "c", "\udcff\x1b", "--format", "json", cwd=folder, code=1)[1])
         assert told["changes"][0]["subject"] == (name if name[0] == "x" else r"\x1b[31m'a\x0a\xc2\x9bb\xe2\x80\xa8"), told
-    for k in range(2):  # results that are not in the records: nobody knows who is nearer
+    for k in range(2):  # results that are not in the records: neither is known to be nearer
         put(folder / f"bare{k}", [plain, {**{key: one[key] for key in one if key not in ("results", "values")}, "results_xxh3": f"0x{k:016x}"}])
     said = run("compare", "bare0", "bare1", cwd=folder, code=1)[1]
     assert re.search(r"^  subject +Differ\n  \S.* 1\n", said, re.M) and "earer" not in said, said
@@ -200,7 +200,7 @@ def check_replays(folder):
 
 
 def check_guests(folder):
-    """A guest that was built anew, or whose script was edited, is told beside the results, by its file and the hash of that; wherever it lies."""
+    """A guest that was built anew, or whose script was edited, stands beside the results, by its file and the hash of that; wherever it lies."""
     build_liars(folder)
     (folder / "mine.py").write_text(GUEST)
     (folder / "moved").mkdir()

@@ -176,7 +176,7 @@ Test(contention, a_child_of_who_started_them_has_its_own_and_stops_no_others) {
   fold_contention_end();
 }
 
-/* 0 where it is told; as somebody whom the limit holds for. */
+/* 0 where it is reported; as a user for whom the limit holds. */
 static int begin_without(int resource, const char *text) {
   const rlim_t most = resource == RLIMIT_NOFILE ? 3 : 0;
   if (setrlimit(resource, &(struct rlimit){most, most}) != 0 || (geteuid() == 0 && setuid(65534) != 0)) return 1;

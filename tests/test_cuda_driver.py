@@ -77,7 +77,7 @@ with tempfile.TemporaryDirectory() as folder:
     code, out = verify("faults", *FEW)
     assert code == 99 and "cuCtxSynchronize: a fake's error (CUDA error 700)" in out, (code, out)
 
-    # A call that fails is told, and nothing of that case is held.
+    # A call that fails is reported, and nothing of that case is held.
     calls = {}
     for text in re.findall(r"X\((cu\w+)", (pathlib.Path(LIBRARY).parent / "src" / "engine" / "cuda_driver.h").read_text()):
         calls[text] = (1, 9)

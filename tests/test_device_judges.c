@@ -153,7 +153,7 @@ Test(device_judges, a_method_is_replayed_as_itself) {
     }
 }
 
-/* Whatever fails of the device, and whoever is judged. Only the last look at the input comes when all is judged, and with it the input
+/* Whatever call of the device fails, and whichever subject is judged. Only the last look at the input comes when all is judged, and with it the input
  * that the judges of these claims laid last is sent; after keeps_input's own look there is nothing more to see. */
 Test(device_judges, nothing_holds_by_a_call_that_failed) {
   for (int k = 0; k < FOLD_CLAIMS; k++) {

@@ -32,7 +32,7 @@ Test(engine, one_byte_that_differs_is_seen) {
   }
 }
 
-#ifndef __SANITIZE_ADDRESS__ /* whose malloc tells nobody what it holds */
+#ifndef __SANITIZE_ADDRESS__ /* whose malloc does not say what it holds */
 /* To the page; what was freed is in use no more, though malloc may keep it. */
 Test(engine, memory_in_use_is_what_was_taken_and_not_freed) {
   enum { BLOCKS = 256, BYTES = 16 << 10 };

@@ -218,7 +218,7 @@ def check_recorded(project):
 
 
 def check_overflows(project):
-    """Partial sums that overflow refute no order that nobody declared, and are not kept; a declared order's are."""
+    """Partial sums that overflow refute no order where none is declared, and are not kept; a declared order's are."""
     cases = f"{FEW},partial_overflow/f32/sum/*"
     free, ordered = project.build("overflows", FREE), project.build("ordered")
     said = project.bless(free, cases=cases, OMP_NUM_THREADS="2")

@@ -111,7 +111,7 @@ def check_models(folder):
     check(folder, "the next job", "run_to_run", 0, "1 held, 0 refuted", gpus=one, a=[record], b=[record])
     check(folder, "another job's bits", "run_to_run", 1, "0 held, 1 refuted", gpus=one, a=[record],
           b=[judgement("cub/reduce", "run_to_run", OTHER)])
-    # What differs between both environments is told as without --claim, what only one tells is not.
+    # foldproof names what differs between both environments as without --claim, and not what only one has.
     folder.write("a.jsonl", "NVIDIA A", record)
     for name, cores in (("a", 1), ("b", 2)):
         told = {**environment("NVIDIA A"), "cores": cores, "gpus": [{"name": "NVIDIA A", "driver": f"{cores}.0"}], name: "only here"}

@@ -47,7 +47,7 @@ static void end(pid_t child) {
   waitpid(child, NULL, 0);
 }
 
-/* A process in a group of its own, which nobody notes, of that number; -1 where this user may not choose it. */
+/* A process in a group of its own, which foldproof has no note of, of that number; -1 where this user may not choose it. */
 static pid_t start_stranger(pid_t number) {
   struct clone_args args = {.exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)&number, .set_tid_size = 1};
   const pid_t child = (pid_t)syscall(SYS_clone3, &args, sizeof args);

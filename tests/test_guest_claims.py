@@ -46,7 +46,7 @@ def check_batches(guest):
                               ("bytes_from_9_rows", "batch/e5m2/sum/65537x*", "same bits up to 8 rows, different bits from 9 (of 65537)"),
                               ("prod_from_9_rows", "batch/f32/prod/*", "same bits up to 8 rows, different bits from 9 (of 2049)")):
         check_refuted(guest, name, "batch_invariant", word, "--fixtures", cases)
-    # A size that nobody tries unasked; each number, one less and one more.
+    # A size that is tried only where --around names it; each number, one less and one more.
     check_held(guest, "at_1111_rows", "batch_invariant", *batches)
     for around in ("1111", "1110", "256,1112"):
         check_refuted(guest, "at_1111_rows", "batch_invariant", "same bits up to 1110 rows, different bits from 1111", *batches, "--around", around)
@@ -178,7 +178,7 @@ def check_repeats(folder):
     assert code == 1 and varies > 2 * moved, (code, out, err)
     code, out, err = verify("--guest", racy, "--subjects", "racy/in_turn", "--claims", "run_to_run,launch_invariant,alignment_invariant", *few, **threads)
     assert code == 1 and set(re.findall("violates (\\w+)", out)) == {"launch_invariant"} and "varies by itself" not in out, (code, out, err)
-    # What was set for the run is set for its replay, and what nobody asked for is told.
+    # What was set for the run is set for its replay, and the message says what no option asked for.
     page = folder / "racy.jsonl"
     code, out, err = verify("--guest", racy, "--subjects", "racy/alternates", "--jsonl", str(page), "--claims", "run_to_run", *few, OMP_NUM_THREADS="7", MKL_NUM_THREADS="it's")
     assert code == 1 and "  reproduce: OMP_NUM_THREADS='7' MKL_NUM_THREADS='it'\\''s' " in out and "not tried" not in out, (code, out, err)

@@ -45,7 +45,7 @@ def check_arithmetic(folder):
             claims = ("--claims", f"{claim},run_to_run,leaves_no_trace")
             counts, records = refuted(folder, guest, "--subjects", f"arithmetic/{subject}", *claims)
             assert counts.get((subject, claim), 0) > 2, (name, when, counts)
-            # It is told once that loading set it, or that the first call did; later calls leave it as they find it.
+            # One message says that loading set it, or that the first call did; later calls leave it as they find it.
             told = [r for r in records if r.get("claim") == "leaves_no_trace" and r["verdict"] == "refuted"]
             assert len(told) == 1 and name in json.dumps(told), (name, when, told)
             assert ("when it was loaded" in json.dumps(told)) == (when == "AT_LOAD"), told

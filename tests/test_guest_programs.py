@@ -31,7 +31,7 @@ def counts_of(out, claim):
 
 
 def check_unseen():
-    """It changes its folder, its environment and its signals, which nobody can see; its input's file, which is seen."""
+    """It changes its folder, its environment and its signals, which foldproof cannot see; its input's file, which it sees."""
     code, out, err = verify("--exec", f"{MEDDLER} meddles", "--claims", ",".join((*UNSEEN, "keeps_input", "bounded")), *FEW)
     assert code == 1 and "REFUTED: meddler/meddles on host violates keeps_input" in out, (code, out, err)
     for claim, why in UNSEEN.items():
@@ -77,7 +77,7 @@ def write_result(path, value):
 
 
 def check_launches(folder):
-    """A command that is not told of threads takes its number from variables alone; one that is told is judged by it. Some hundred are started."""
+    """A command without {threads} takes its number from variables alone; one with it is judged by it. Some hundred are started."""
     for threads in range(1024):
         write_result(folder / f"{threads}.npy", threads > 1)
     code, out, err = verify("--exec", f"cp '{folder}'/0.npy {{out}}", "--claims", "launch_invariant", *ONE)

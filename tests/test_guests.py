@@ -166,7 +166,7 @@ def check_odd_ones(folder, liars):
     code, out, err = verify("--guest", liars, "--subjects", "liar/by_rows,liar/honest", "--claims", "batch_invariant", "--fixtures", "batch/f32/sum/2049x1000/*")
     assert code == 1 and "same bits up to 255 rows, different bits from 256 (of 2049)" in out, (code, out, err)
     assert "REFUTED: liar/honest" not in out, out
-    # A run that fails breaks each claim for one reason, which is told once.
+    # A run that fails breaks each claim for one reason, which one line says.
     code, out, err = verify("--guest", liars, "--subjects", "liar/fails", "--fixtures", "normal/f32/sum/3x1000/seed1")
     assert code == 99 and out.count("BROKEN: ") == out.count("reproduce: ") == 1 and re.search("^[2-9] broken: ", out, re.M), (code, out, err)
     # Names that a shell, HTML and XML would take apart.
@@ -190,7 +190,7 @@ def check_odd_ones(folder, liars):
     assert "host/pairwise on host" in out and "liar/leaves_one_out on host violates" in out and "bounded" not in out, (code, out, err)
 
 
-# What a subject does to its process at its third run there: told by its name, and nobody else's, and those after it are judged.
+# What a subject does to its process at its third run there: the message has its name, and no other subject's, and those after it are judged.
 WILD = {
     "redirects_output": "the process's standard output",
     "ends_its_thread": "BROKEN",  # the process goes on where it has other threads, and its time is up
@@ -258,7 +258,7 @@ def check_late(folder):
 
 
 def check_silence(folder):
-    """Between two runs nobody's time is up: a harness that never comes back from there is ended all the same, after 30 time limits."""
+    """Between two runs no subject's time is up: a harness that never comes back from there is ended all the same, after 30 time limits."""
     guest = str(folder / "liars.so")
     for _ in range(5):
         code, out, err = verify("--guest", guest, "--subjects", "liar/stops_its_caller,liar/honest_after", "--claims", "run_to_run",
@@ -425,7 +425,7 @@ def check_programs(folder):
         assert code == 99 and PROGRAMS[how] in out and "BROKEN" in out, (how, code, out, err)
 
     def check_slow(options):
-        """Several new processes would take too long: that it was one is told."""
+        """Several new processes would take too long: the reason says that it was one."""
         code, out, err = verify("--exec", f"{python} slow", "--claims", "fresh_process", *options[:2])
         assert code == 0 and re.search(r"fresh_process +1 .*\n    in 1 new process, not in several: it took \d+ s\n", out), (code, out, err)
 
@@ -443,7 +443,7 @@ def check_programs(folder):
     assert code == 0 and "BROKEN" not in out, (code, out, err)
     code, out, err = verify("--exec", f"{sys.executable} -B {EXAMPLES}/guest_sum.py", "--fixtures", FEW_OF_A_PROGRAM)
     assert code == 0 and "mine/numpy on host" in out, (code, out, err)
-    # One that removes the folder of arrays has its own lost, and nobody else's.
+    # One that removes the folder of arrays has its own lost, and no other subject's.
     code, out, err = verify("--exec", f"{python} removes", "--exec", f"{python} honest", *few)
     assert "REFUTED" not in out and "BROKEN: p/removes" in out and "BROKEN: p/honest" not in out, (code, out, err)
     code, out, err = verify("--exec", f"{python} long", *few)

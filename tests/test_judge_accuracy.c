@@ -322,7 +322,7 @@ Test(judge_accuracy, bounded_knows_what_the_order_makes_of_a_product) {
   }
 }
 
-/* An oracle that fails gives no verdict, whichever rows it answered; what it said is told. */
+/* An oracle that fails gives no verdict, whichever rows it answered; the reason is its message. */
 Test(judge_accuracy, a_truth_that_fails_breaks_each_claim_and_is_told) {
   static const enum fold_claim_id claims[] = {FOLD_BOUNDED, FOLD_COMPENSATED, FOLD_FAITHFUL, FOLD_CORRECTLY_ROUNDED};
   static const float got[2] = {1, 1};

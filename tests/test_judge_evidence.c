@@ -166,7 +166,7 @@ Test(judge_evidence, a_product_is_weighed_by_each_subjects_own_order) {
   cr_expect_eq(t.last[FOLD_BOUNDED].fraction, first.last[FOLD_BOUNDED].fraction);
 }
 
-/* The same where each row is right: its distance from the exact sum is told. */
+/* The same where each row is right: the reason has its distance from the exact sum. */
 Test(judge_evidence, of_rounded_sums_the_evidence_is_the_worst_rows) {
   static const enum fold_claim_id claims[] = {FOLD_FAITHFUL, FOLD_CORRECTLY_ROUNDED};
   static const float terms[] = {1, 0x1p-30f, 1, 0x1p-28f, 1, 0x1p-29f};

@@ -46,7 +46,7 @@ Test(judge_fresh, the_same_hash_holds_and_another_does_not) {
   cr_expect_eq(judge(own_hash(), "other", "", none).verdict, FOLD_BROKEN, "no record is no result");
 }
 
-/* One that holds is told to have held in that process alone; one that does not is told as ever. */
+/* The reason of one that holds says that it held in that process alone; that of one that does not is as ever. */
 Test(judge_fresh, a_process_that_was_too_slow_for_others_is_told) {
   struct fold_traces none = {0};
   const char *slow = "}\n{\"slow\":5.2";

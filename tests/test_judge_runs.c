@@ -103,7 +103,7 @@ static size_t row_of(unsigned run, size_t cols) {
 }
 
 /* A run of which all sums are one too high is what was got, in its own row, the base run too; of the base run of the second input, and of
- * the copy of a sub-range, whose exact sums nobody asks for, it is the other way. Runs of other inputs only ask whether results are kept: they are held against nothing. */
+ * the copy of a sub-range, whose exact sums no claim needs, it is the other way. Runs of other inputs only ask whether results are kept: they are held against nothing. */
 Test(judge_runs, the_run_that_differs_is_what_was_got) {
   static const unsigned of_other_inputs[] = {4, 1, 1, 0, 0, 0};
   for (size_t k = 0; k < sizeof running / sizeof *running; k++)

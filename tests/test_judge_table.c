@@ -49,7 +49,7 @@ Test(judge_table, claims_are_judged_in_the_order_that_their_rows_ask_for) {
   }
   cr_expect_eq(left, 0, "0x%llx are never judged", (unsigned long long)left);
   cr_expect_eq(fold_claims_next(FOLD_CLAIM(FOLD_KEEPS_INPUT) | FOLD_CLAIM(FOLD_WRITES_OUTPUT))->id, FOLD_WRITES_OUTPUT);
-  cr_expect_eq(fold_claims_next(FOLD_CLAIM(FOLD_KEEPS_INPUT))->id, FOLD_KEEPS_INPUT, "alone it waits for nobody");
+  cr_expect_eq(fold_claims_next(FOLD_CLAIM(FOLD_KEEPS_INPUT))->id, FOLD_KEEPS_INPUT, "alone it waits for no other claim");
 }
 
 static void add_of(struct fold_table *table, enum fold_dtype dtype, enum fold_claim_id claim, bool promised,
@@ -212,7 +212,7 @@ Test(judge_table, a_promise_that_no_input_could_tell_is_named) {
   fold_table_close(&table);
 }
 
-/* What was refuted was told; what nobody asked, as of older records, is neither. */
+/* What was refuted was told; what was not asked for, as of older records, is neither. */
 Test(judge_table, a_refuted_promise_is_not_one_that_nothing_could_tell) {
   struct fold_subject subject = plant(0, NULL, FOLD_PLAIN, 0);
   struct fold_registry registry = {&subject, 1};

@@ -50,7 +50,7 @@ static struct fold_finding judge(enum way how, const char *order, enum fold_prob
   return finding;
 }
 
-/* The declared order, and what is told; NULL: it holds. */
+/* The declared order, and the reason; NULL: it holds. */
 Test(judge_tree, what_is_wrong_about_a_tree_is_told) {
   static const struct {
     enum way how;

@@ -52,7 +52,7 @@ def expect_whole(one, text, all_judged=True):
     expect(edges[0] == 0 and edges[-1] == one["n"] and edges[1:-1:2] == edges[2::2], f"{text}: runs with gaps: {one['ranges']}")
 
 
-# The project's own is what it declares, for every element; and so is one in turn; where there is no order, none is told.
+# The project's own is what it declares, for every element; and so is one in turn; where there is no order, none is printed.
 for one in maps("canonical", "1,33,5000", ranks=6):
     expect_whole(one, "canonical")
     expect([t["declared"] for t in one["trees"]] == [True] and len(one["ranges"]) == 1, f"canonical: {one['trees']}")
@@ -140,7 +140,7 @@ verified("played/canonical,played/keeps_results,played/other_tail,played/flushes
          flushes=("refuted", "depends on values"), wide=("skipped", "it declares no order"))
 verified("mpi/allreduce,collective/canonical", program=FOLDPROOF, canonical=("held", ""), allreduce=("skipped", "it declares no order"))
 
-# What has no tree is not told as one; what has is told beside it.
+# What has no tree is not printed as one; what has one is printed beside it.
 for subject, element, kind, why in (
     ("varies", 3, "varies from run to run", ""),
     ("by_value", 9, "depends on values", "random elements have different bits"),
@@ -163,7 +163,7 @@ for subject, dtypes in ("zero_is_42", "f32"), ("from_zero", "f32"), ("infinite_i
         for one in maps(subject, "1,100", "--dtype", dtype, code=1):
             expect(not one["holds"] and {t["kind"] for t in one["trees"]} == {"depends on values"}, f"{subject} {dtype}: {one['trees']}")
 
-# One element of a long message, of a quarter of its values. How often each element was tried so that its order shows is told.
+# One element of a long message, of a quarter of its values. The output says how often each element was tried so that its order shows.
 one = maps("rarely", 10000, code=1)[0]
 expect("first element 7001" in one["trees"][0]["why"], f"rarely: {one['trees']}")
 # Threads share the elements of a message, and the counts do not depend on them.
@@ -184,7 +184,7 @@ for one in few:
 for one in maps("keeps_results", "1,100", code=1):
     expect(not one["holds"] and {t["kind"] for t in one["trees"]} == {"varies from run to run"}, f"kept results: {one['trees']}")
 
-# Ranks that are gone, or wait, end the command within its limit, and nothing is told of them.
+# Ranks that are gone, or wait, end the command within its limit, and it prints nothing of them.
 for subject, words, text in ("rank_dies", (), "rank 1"), ("rank_hangs", ("--timeout", 2), "rank 1"):
     done = run("played/" + subject, "--map", 50, "--ranks", 3, *words, code=99)
     expect(text in done.stderr and "tested" not in done.stdout, f"{subject}: {done.stdout} {done.stderr}")
@@ -209,6 +209,6 @@ run("mpi/allreduce", "--map", "4", "-n", 5, program=FOLDPROOF, code=2)
 run("mpi/allreduce", "--map", "0", program=FOLDPROOF, code=2)
 run("mpi/allreduce", "--settings", "ring", program=FOLDPROOF, code=2)
 expect("has none" in run("rows/par_16", "--map", "4", program=FOLDPROOF, code=2).stderr, "a map over no ranks")
-expect("no setting" in run("mpi/allreduce", "--map", "4", "--settings", "rung", program=FOLDPROOF, code=2).stderr, "a setting of nobody")
+expect("no setting" in run("mpi/allreduce", "--map", "4", "--settings", "rung", program=FOLDPROOF, code=2).stderr, "a setting that no library has")
 
 finish("maps:")

@@ -119,7 +119,7 @@ def check_campaign(toy):
     assert " seen, 1 survived" in text and "x < 8" not in text, text
     assert "toy.c:10: seen by weak, which hung" in text and "toy.c:9: seen by weak\n" in text, text
     assert "; 2 compiled to the same object" in text and "x <= 3" not in text and "x < 4" not in text, text
-    # A change is shown to whom it reaches, and to nobody else.
+    # A change is shown to the suites that it reaches, and to no others.
     assert toy.log.read_text() == "x", (text, toy.log.read_text())
     # Its survivor, and nothing else, is tried again. Survivors may be few enough.
     toy.log.write_text(text + "  gone.c:1\n     - a\n     + b\n")

@@ -63,7 +63,7 @@ static const struct {
     {"FOLDPROOF_NCCL=" FAKE_NCCL " FAKE_NCCL_VERSION=21399", ": is NCCL 2.13.99; needed is NCCL 2, from 2.14 on"},
     {"FOLDPROOF_NCCL=" FAKE_NCCL " FAKE_NCCL_VERSION=2804", ": is NCCL 2.8.4; needed is NCCL 2, from 2.14 on"},
     {"FOLDPROOF_NCCL=" FAKE_NCCL " FAKE_NCCL_VERSION=32000", ": is NCCL 3.20.0; needed is NCCL 2, from 2.14 on"},
-    /* Which of its faults is told: an old one is not searched for what it can't have. */
+    /* Which of its faults the message names: an old one is not searched for what it can't have. */
     {"FOLDPROOF_NCCL=" FAKE_NCCL_BARE " FAKE_NCCL_VERSION=21003", ": is NCCL 2.10.3; needed is"},
 };
 

@@ -81,7 +81,7 @@ fail() {
   failed=$((failed + 1))
 }
 
-# Nobody is there any more, within so many seconds; a program of the second name may be.
+# No process is there any more, within so many seconds; a program of the second name may be.
 expect_empty() {
   local end=$((${EPOCHREALTIME/./} + ($1 + room_to_end) * 1000000)) left
   while left=$(others) && left=${left// b:${2:-nobody} /} && [ -n "$left" ] && [ "${EPOCHREALTIME/./}" -lt $end ]; do
@@ -143,7 +143,7 @@ runs() {
     fi
     sleep 0.1
   done
-  # When a cable is cut, ranks ask again and again for who does not answer: with what time nobody else wants.
+  # When a cable is cut, ranks ask again and again for the ranks that do not answer: with time that no other process wants.
   for n in "$a" "$b"; do on "$n" sh -c "renice -n 19 -g \$(pgrep -f '^${endless[0]} rank ')"; done >/dev/null 2>&1
   began=${EPOCHREALTIME/./}
 }
@@ -158,7 +158,7 @@ healthy() {
 # --- the cases
 
 # Where the cable is cut, orted on node b ends by TCP's keepalive. TCP sends none while bytes of orted's own are under way: then it
-# tries again for a quarter of an hour. Which of the two it is, is chance; nobody but Open MPI can mend it, and ranks don't need it.
+# tries again for a quarter of an hour. Which of the two it is, is chance; only Open MPI can mend it, and ranks don't need it.
 daemon=orted
 
 held() {
@@ -201,7 +201,7 @@ cable_cut() {
   plug
 }
 
-# With the limit that nobody set, mpirun misses the other node before the limit, and ends the ranks on its own.
+# With the default limit, mpirun misses the other node before the limit, and ends the ranks on its own.
 cable_cut_and_time_enough() {
   start FOLDPROOF_TIMEOUT=$((limit > 20 ? limit : 20)) "${endless[@]}"
   runs
@@ -211,7 +211,7 @@ cable_cut_and_time_enough() {
   plug
 }
 
-# Nobody says goodbye to node b, which only sees that its peers are gone.
+# No process says goodbye to node b, which only sees that its peers are gone.
 harness_killed() {
   start '' "${endless[@]}"
   runs

@@ -110,7 +110,7 @@ Test(order_change, of_shorter_rows_a_change_is_told_as_theirs) {
   cr_expect_eq(seen.cols, 1024);
 }
 
-/* Of longer rows than are asked for nothing is told, but where the two sides differ. */
+/* Of longer rows than are asked for the reason has nothing, but where the two sides differ. */
 Test(order_change, what_else_changed_is_told_in_words) {
   static const struct {
     enum way way;

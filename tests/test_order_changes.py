@@ -19,7 +19,7 @@ EIGHT = "x[0..256 by 8], x[1..249 by 8], x[2..250 by 8], x[3..251 by 8], x[4..25
 STRIDED = f"257 parts sequentially: {EIGHT}"
 BY_ROWS = f"up to 8 rows: host/sequential; from 9 rows on: {STRIDED}; x[0] and x[1] first meet in a sum of 2 terms; in the second order, of 34"
 
-# What is told of each subject of orders.c.
+# What foldproof reports of each subject of orders.c.
 ORDERS = {
     "by_rows": BY_ROWS,
     "by_pairs": BY_ROWS.replace("8 rows:", "1 row:").replace("from 9", "from 2"),
@@ -175,7 +175,7 @@ def main():
             except ImportError:
                 print("numpy is absent: no program is asked")
             hangs.result()
-    print("orders: how they changed is told, and no verdict hangs on it")
+    print("orders: the messages say how they changed, and no verdict hangs on it")
 
 
 main()

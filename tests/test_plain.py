@@ -101,7 +101,7 @@ def check_records(folder):
         for name, lines in (("all", [evil_environment, *records]), ("mild", [evil_environment, all_planted(seen["judgement", "held"], evil)])) if evil == EVIL else ():
             seal(folder / "evil.jsonl", lines)
             read_all(folder, "evil.jsonl", (name, evil[:12]))
-        whole = all_planted(environment, evil)  # with what was asked for, which is kept as it is, for replays
+        whole = all_planted(environment, evil)  # with the options given, which stay as they are, for replays
         (folder / "evil.jsonl").write_text("".join(json.dumps(line) + "\n" for line in (dict(whole, asked=dict(whole["asked"], **{evil: evil})), *records)))  # not closed
         read_all(folder, "evil.jsonl", ("chosen", evil[:12]), quick=evil != EVIL)
     # Each text alone, where the fixed words are too.

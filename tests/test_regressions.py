@@ -1,4 +1,4 @@
-"""foldproof compare --regressions: what got worse fails, what stayed or got better does not, and what was fixed is told.
+"""foldproof compare --regressions: what got worse fails, what stayed or got better does not, and the output names what was fixed.
 
 test_regressions.py FOLDPROOF FOLDPROOF_MUTANTS LIBRARY_FOLDER CC
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ci/repeat.py over a build of this test's own: a suite that is red each third time is told, with what it printed then."""
+"""ci/repeat.py over a build of this test's own: it names a suite that is red each third time, with what that printed then."""
 import pathlib
 import subprocess
 import sys

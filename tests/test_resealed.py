@@ -72,7 +72,7 @@ def ask(folder, base, name, codes, says, line):
 
 
 def ask_of_windows(folder, base):
-    """An editor or a copy made it text of Windows: nobody falsified anything, and each command says the same."""
+    """An editor or a copy made it text of Windows: the records are not falsified, and each command says the same."""
     text = (folder / base).read_bytes()
     crlf, last = text.replace(b"\n", b"\r\n"), text.count(b"\n")
     for name, changed, line in (("CR LF", crlf, 1), ("one CR LF", text[:-1] + b"\r\n", last), ("mark", b"\xef\xbb\xbf" + text, 1), ("both", b"\xef\xbb\xbf" + crlf, 1),

@@ -18,7 +18,7 @@
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 
-/* What the subjects of these tests do is told by their width. */
+/* The width of these tests' subjects says what they do. */
 enum {
   RIGHT,
   NOTHING,
@@ -301,7 +301,7 @@ static void jump_out_informed(int number, siginfo_t *info, void *context) {
   siglongjmp(jump, 1);
 }
 
-/* Of a fault that is none of the rig's pages the program's own handler is told, whichever kind it is. */
+/* A fault that is on none of the rig's pages goes to the program's own handler, whichever kind it is. */
 Test(rig_opened, a_fault_elsewhere_is_handed_on, .timeout = 20) {
   for (volatile int informed = 0; informed < 2; informed++) { /* lives through the jump */
     struct sigaction own = {.sa_flags = informed ? SA_SIGINFO : 0};

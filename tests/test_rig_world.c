@@ -133,7 +133,7 @@ Test(rig_world, a_part_that_was_changed_is_told_before_it_is_gone) {
     cr_assert_eq(fold_rig_hash(&rig, &after).code, FOLD_OK);
     cr_expect_neq(before, after, "way %d", how);
     cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
-    cr_expect_not(traces.found_changed, "way %d: it is told again", how);
+    cr_expect_not(traces.found_changed, "way %d: it is reported again", how);
     fold_rig_close(&rig);
   }
 }
@@ -276,7 +276,7 @@ Test(rig_world, the_first_rank_that_did_more_than_compute_speaks_for_all) {
   cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
   cr_expect(!traces.unwritten && traces.bounds_at == 12 && traces.bounds_of == FOLD_OUTPUT && traces.rank == 1);
   cr_assert_eq(fold_log_add(&log, &(struct fold_logged){.traces = traces}).code, FOLD_OK);
-  cr_expect(log.n == 2 && fold_log_find(&log, NULL, FOLD_DID_STRAY) == log.run, "the first run's is told");
+  cr_expect(log.n == 2 && fold_log_find(&log, NULL, FOLD_DID_STRAY) == log.run, "the first run's is reported");
   fold_log_close(&log);
   rig.ranks = 1;
   cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
@@ -290,7 +290,7 @@ static bool did_the_same(const struct fold_traces *a, const struct fold_traces *
          a->wrote_input == b->wrote_input && a->input_at == b->input_at && !strcmp(a->left, b->left);
 }
 
-/* Each kind of trace by itself is told whole, with its rank. */
+/* Each kind of trace by itself is reported whole, with its rank. */
 Test(rig_world, the_rank_that_did_more_than_compute_is_named) {
   static const struct fold_traces kinds[] = {
       {.unwritten = true, .unwritten_at = 2},

@@ -1,4 +1,4 @@
-/* test_sample.c: which results are judged of a case that is too large for all: what a sample has, and that it is told. */
+/* test_sample.c: which results are judged of a case that is too large for all: what a sample has, and that the record says so. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>

@@ -59,7 +59,7 @@ static const struct pair {
     {fold_judge_permutation_invariant, false, 3, 0, 1, "different bits for the terms interleaved", NULL, NULL},
 };
 
-/* Lies in that run and row; whether that is told in the pair's words. */
+/* Lies in that run and row; whether the pair's words say that. */
 static bool lie(const struct pair *p, size_t run, size_t row, struct fold_order_sides *sides, size_t *runs) {
   struct lone b;
   open_lone(&b, FOLD_ROWS_SUM, FOLD_F32, p->rows, 10);

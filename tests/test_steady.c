@@ -92,7 +92,7 @@ Test(steady, a_difference_that_is_there_again_refutes) {
             "%s", f.reason);
 }
 
-/* Nobody can have its bits: that is not the subject's fault, but where it is not seen again the subject's it stays. */
+/* No subject can have its bits: that is not the subject's fault, but where it is not seen again the subject's it stays. */
 Test(steady, a_twin_that_varies_by_itself_refutes_nobody) {
   static const struct {
     unsigned dtypes, problems, varies_up_to;

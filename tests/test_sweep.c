@@ -178,7 +178,7 @@ Test(sweep, a_batch_whose_bits_change_in_a_repeat_is_told) {
   cr_expect_str_eq(t.last[FOLD_BATCH_INVARIANT].reason, "bits of a batch of 2 rows changed in a repeat");
 }
 
-/* Each batch has the input as it was, and a batch that fails is told whatever it left of its input. */
+/* Each batch has the input as it was, and a batch that fails is reported whatever it left of its input. */
 Test(sweep, a_batch_that_writes_its_input_alters_no_other) {
   struct fold_subject subject = subject_of(FOLD_CLAIM(FOLD_BATCH_INVARIANT));
   seen.spoils = true;

@@ -1,4 +1,4 @@
-/* test_truths.c: what is kept of a case's truths: few of a large case, and the same whatever was asked for before. */
+/* test_truths.c: what is kept of a case's truths: few of a large case, and the same whichever rows were computed before. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
@@ -70,7 +70,7 @@ Test(truths, take_a_hundred_bytes_a_result) {
   close_filled(&f);
 }
 
-/* Each order's own, whatever order was asked for before. */
+/* Each order's own, whichever order was computed before. */
 Test(truths, know_the_height_of_each_prefix) {
   struct filled f;
   size_t n_orders;

@@ -48,7 +48,7 @@ static int marked(const char *mark, char names[400]) {
 }
 
 /* A command line with `setting` in front and the time limit, after which it ends within a minute; before one that is never met.
- * It leaves nobody behind for longer than `grace`. The world has four ranks, the case three. */
+ * It leaves no process behind for longer than `grace`. The world has four ranks, the case three. */
 struct deed {
   const char *setting, *command;
   int limit; /* seconds; 0: the default, 20; WAITS: run_before_waiting says */
@@ -342,7 +342,7 @@ static void run_fakes(const struct fake *fakes, size_t n, bool all_wait) {
   run_before_waiting(deeds, n, 3);
 }
 
-/* As in a container that is paused: nobody moves for longer than a rank may take, and no rank is late. Then rank 0 dies. */
+/* As in a container that is paused: no process moves for longer than a rank may take, and no rank is late. Then rank 0 dies. */
 Test(world, a_harness_that_was_stopped_itself_blames_no_rank) {
   static const struct fake fakes[] = {
       {"strangers", 0, "1 held, 0 refuted"},
@@ -386,8 +386,8 @@ Test(world, who_needs_no_ranks_does_not_load_mpi) {
   run_all(deeds, 2);
 }
 
-/* The harness gets the signal while a rank hangs in a call; nobody is there to end the ranks then but themselves and their
- * launcher. */
+/* The harness gets the signal while a rank hangs in a call; then only they themselves and their launcher
+ * can end the ranks. */
 Test(world, a_harness_that_is_interrupted_or_killed_leaves_no_process) {
   static const struct {
     const char *subject, *options, *signals;

@@ -146,7 +146,7 @@ static const struct fold_mutant table[] = {
               "16-byte loads in four chains where aligned, one chain elsewhere"),
     UNORDERED("batch_size", gpu_batch_size, NULL, C(BATCH_INVARIANT), 0, FEW, "another order for a batch"),
     /* blocks */
-    /* What it takes for a partial is scratch that nobody wrote, NaN. */
+    /* What it takes for a partial is scratch that was not written, NaN. */
     BLOCKS("late_partial", gpu_late_partial, ERROR, REPEATS | C(WRITES_OUTPUT), FEW,
            "arrives before its partial is written: what a missing __threadfence allows"),
     BLOCKS("arrival_order", gpu_arrival_order, C(RUN_TO_RUN) | C(REPLAYS), REPEATS, FEW,

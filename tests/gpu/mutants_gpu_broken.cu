@@ -18,7 +18,7 @@ static __device__ float sum_row(const float *x, size_t cols) {
   return total;
 }
 
-/* `odd` is an address that is not there, or memory that nobody wrote. */
+/* `odd` is an address that is not there, or memory that was not written. */
 template <int FAULT>
 static __global__ void broken_kernel(const float *in, float *out, size_t rows, size_t cols, const unsigned *odd) {
   __shared__ unsigned side;

@@ -162,7 +162,7 @@ Test(gpu_collective, blocks_that_are_no_subtrees_are_refused) {
   gpu_free(call.scratch);
 }
 
-/* Ranks that are threads. What a rank cannot do without ends the world: the first fault is told, the others stop. */
+/* Ranks that are threads. What a rank cannot do without ends the world: it reports the first fault, and the others stop. */
 struct world {
   int ranks;
   pthread_barrier_t meet;

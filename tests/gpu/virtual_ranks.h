@@ -62,7 +62,7 @@ size_t virtual_most_bytes(const struct virtual_world *world);
 fold_status virtual_count_from(struct virtual_world *world, uint32_t calls, uint64_t steps);
 
 /* Makes the calls, waits for them, and compares: results, what lies around them, other ranks' results. What is wrong is
- * printed, ten lines at the most in all. A rank that `absent` (-1: nobody) names leaves the last call out. */
+ * printed, ten lines at the most in all. A rank that `absent` (-1: none) names leaves the last call out. */
 fold_status virtual_run(struct virtual_world *world, const char *name, enum virtual_order order,
                         struct virtual_job jobs[], size_t n, int absent);
 /* One sum of n f16 on every rank, in place, made and compared on the GPU; FOLD_UNSUPPORTED if its memory is short. */

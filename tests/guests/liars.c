@@ -125,7 +125,7 @@ static int daemonises(call_of *call, void *context) {
   waitpid(child, NULL, 0);
   return honest(call, context);
 }
-/* What is no fault: a process that has ended by itself, though nobody waited for it but the system. */
+/* What is no fault: a process that has ended by itself, though only the system waited for it. */
 static int daemonises_briefly(call_of *call, void *context) {
   const pid_t child = fork();
   if (child == 0) _exit(fork() < 0);

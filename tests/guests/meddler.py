@@ -1,6 +1,6 @@
 """meddler.py HOW: a guest over --exec that sums right, needs no numpy, and does HOW to its input's file after each sum.
 
-As "meddles" it also changes what it has of its process: nobody sees that. As "by_threads" it adds in another sequence where it is told of
+As "meddles" it also changes what it has of its process, which foldproof does not see. As "by_threads" it adds in another sequence where its arguments speak of
 several threads."""
 import json
 import os

@@ -1,4 +1,4 @@
-/* orders.c: a guest whose subjects add rows of a batch of 9 or more, or of 2, in another way than fewer: test_order_changes.py says what is told of it. */
+/* orders.c: a guest whose subjects add rows of a batch of 9 or more, or of 2, in another way than fewer: test_order_changes.py says what foldproof reports of it. */
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ enum { MANY = 9 };
 
 static int by_rows(call_of *call, void *context) { return (void)context, sums(call, call->rows < MANY ? 1 : 8); }
 
-/* What is told of one row. */
+/* What foldproof reports of one row. */
 static int by_pairs(call_of *call, void *context) { return (void)context, sums(call, call->rows < 2 ? 1 : 8); }
 
 /* What no input of a case holds, and each probe does. */

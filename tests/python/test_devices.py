@@ -76,7 +76,7 @@ class Driver:
 
 
 class OnDevice:
-    """An array that speaks DLPack: as torch's, refuses a stream on hosts; what it was asked is kept."""
+    """An array that speaks DLPack: as torch's, refuses a stream on hosts; it keeps the arguments of its calls."""
 
     def __init__(self, array, device=_arrays.CUDA, takes_stream=True, dtype=None):
         self.array, self.kind, self.takes_stream, self.asked = array, device, takes_stream, []

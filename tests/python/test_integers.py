@@ -14,7 +14,7 @@ import foldproof
 
 
 class Integers(Case):
-    """Sums of integers are right or wrong: NumPy adds i32 in i64, unless it is told a dtype."""
+    """Sums of integers are right or wrong: NumPy adds i32 in i64, unless dtype= says otherwise."""
 
     CASES = "integers/*,full_range/*,overflow_sum/*"
 

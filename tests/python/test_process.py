@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Python callables in their caller's process: what one leaves changed there is told and put back, and other threads go on.
+"""Python callables in their caller's process: foldproof reports and puts back what one leaves changed there, and other threads go on.
 
 test_process.py LIBRARY FIXTURES SANITIZERS
 """
@@ -50,7 +50,7 @@ def other_precision():
     decimal.getcontext().prec = 5
 
 
-# What a callable does at its third run; what is told of it; how it is seen to be as before.
+# What a callable does at its third run; what foldproof reports of it; how a test sees that it is as before.
 LEAVES = {
     "SIGINT ignored": (lambda: signal.signal(signal.SIGINT, signal.SIG_IGN), "the handler of signal 2 (", lambda: signal.getsignal(signal.SIGINT)),
     "SIGINT handled": (lambda: signal.signal(signal.SIGINT, lambda *_: None), "the handler of signal 2 (", lambda: signal.getsignal(signal.SIGINT)),

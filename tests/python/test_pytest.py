@@ -223,7 +223,7 @@ def test_fixture(foldproof):
 
 
 def check_mistakes(folder):
-    """A mistake is told in foldproof's words, at the user's line, and by no frame of the package."""
+    """foldproof reports a mistake in its own words, at the user's line, and by no frame of the package."""
     (folder / "test_mistakes.py").write_text(MISTAKES)
     done = pytest_in(folder, [], ["test_mistakes.py"])
     for words in ("did you mean 'batch_invariant'?", ">       foldproof.verify(lambda x: x.sum(0), ", "one result for each row",

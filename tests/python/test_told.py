@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Python callables: what is told of them, of a failure and of a mistake, and what may be asked.
+"""Python callables: what foldproof reports of them, of a failure and of a mistake, and what may be asked.
 
 test_told.py LIBRARY FIXTURES SANITIZERS
 """
