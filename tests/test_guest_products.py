@@ -1,4 +1,4 @@
-"""Guests that multiply matrices (products.c) or scan (prefixes.c), with faults of kinds that their authors make: the default fixtures of guests,
+"""Guests that multiply matrices (products.c), scan (prefixes.c), or are wrong at an edge of a format (edges.c), with faults of kinds that their authors make: the default fixtures of guests,
 as they stand, refute each, and no right one.
 
 test_guest_products.py FOLDPROOF LIBRARY_FOLDER GUESTS_FOLDER CC
@@ -26,6 +26,9 @@ AT_LARGE = ["*right", "*lost_at_4097", "*lost_at_17408", "*lost_over*", "*third*
             "*corner*", "matvec_wrong_at*"]
 PREFIXES = ["normal/f32/*scan*/3x*", "inf_both/f32/scan/*", "integers/f32/*scan/1x4097/*", "integers/f32/scan/1x10241/*", "harmonic/f32/scan_max/1x4097/*",
             "ones/f32/*scan/65x5/*", "ones/f32/scan/513x5/*", "integers/f32/scan/2x500/*", "integers/f32/scan/2x129/*", "rising/f32/scan_max/2x7/*"]
+
+EDGES = ["*/f32/keyed/65x2x64/*", "*/f32/asum/33x33/*", "*/i8/matmul/1x1x4", "*/i8/matmul/3x2x4097/*", "normal/f32/*/5x33/*",
+         "normal/f32/keyed/7x5x64/*"]
 
 
 def judgements(guest, page, fixtures, *options):
@@ -65,3 +68,4 @@ with tempfile.TemporaryDirectory(prefix="foldproof-products-") as room:
     os.environ.update(TMPDIR=room)
     check_layouts(*judge(pathlib.Path(room), "products", "PRODUCT", SMALL, LARGE, AT_LARGE))
     judge(pathlib.Path(room), "prefixes", r"OF\w*", PREFIXES, others_order=["prefixes/exclusive_scan_doubled_right"])
+    judge(pathlib.Path(room), "edges", "(?:EDGE|BYTES)", EDGES)
