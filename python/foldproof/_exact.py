@@ -97,6 +97,9 @@ def measure(got: Any, x: Any, *more: Any, op: Optional[str] = None, problem: Opt
     number, n, result = _number(at, inputs.results), math.prod(inputs.results), _see.tight(_see.see(got))
     if result.size not in (1, n) or result.dtype != inputs.dtype:
         raise ValueError(f"got has {result.size} elements of {result.dtype}: one of {inputs.dtype} is wanted{f', or all {n}' if n > 1 else ''}")
+    plain, wanted = (tuple(extent for extent in shape if extent != 1) for shape in (result.shape, inputs.results))
+    if result.size > 1 and len(plain) > 1 and plain != wanted:
+        raise ValueError(f"got has shape {tuple(result.shape)}, and the results {inputs.results}")
     measured = Measure()
     address = result.at + (number * result.itemsize if result.size > 1 else 0)
     check(library().foldproof_problem_measure(text(order), ctypes.byref(asked), number, address, ctypes.byref(measured)))

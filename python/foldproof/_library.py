@@ -211,7 +211,7 @@ def text(value: str | None) -> bytes | None:
 def whole(name: str, value: int, least: int, most: int) -> int:
     """Checks that the number fits: ctypes would silently take it modulo 2^64."""
     try:
-        number = operator.index(value)
+        number = operator.index(None if isinstance(value, bool) else value)
     except TypeError:
         raise TypeError(f"{name}={value!r}: a whole number, {least} to {most}") from None
     if not least <= number <= most:

@@ -127,6 +127,7 @@ class Exact(unittest.TestCase):
                 ((VALUES, KEYS.astype("f4"), 5), "keyed", "keys are whole numbers, and not f32"),
                 ((VALUES, KEYS[1:], 5), "keyed", "its inputs have axes"),
                 ((VALUES, KEYS, -1), "keyed", "slots=-1: 0 to 2147483647"),
+                ((VALUES, KEYS, True), "keyed", "slots=True: a whole number"),
                 ((A, wide(B)), "matmul", "its inputs have one dtype, and not f32 and f64"),
                 ((A.astype("u2"),), "sum", "dtype uint16: not one of"),
                 ((whole(2, 2, 2),), "scan", r"its input has axes \(m, k\), and not shape \(2, 2, 2\)"),
@@ -190,9 +191,12 @@ class Measured(unittest.TestCase):
                           (1, "at=1: the results have shape"), ((-1, 0), "the results have shape")):
             with self.assertRaisesRegex(ValueError, words):
                 foldproof.measure(got, A, B, problem="matmul", at=at)
-        for wrong, words in ((got[:2], "got has 8 elements of f32: one of f32 is wanted, or all 12"), (wide(got), "12 elements of f64: one of f32")):
+        for wrong, words in ((got[:2], "got has 8 elements of f32: one of f32 is wanted, or all 12"), (wide(got), "12 elements of f64: one of f32"),
+                             (got.T, r"got has shape \(4, 3\), and the results \(3, 4\)"), (got.reshape(2, 6), r"got has shape \(2, 6\), and")):
             with self.assertRaisesRegex(ValueError, words):
                 foldproof.measure(wrong, A, B, problem="matmul", at=(0, 0))
+        for right in got, got[None], got.ravel():
+            foldproof.measure(right, A, B, problem="matmul", at=(0, 0))
 
 
 if __name__ == "__main__":
