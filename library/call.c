@@ -1,6 +1,7 @@
 /* call.c: see call.h. */
 #include "library/call.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,19 +50,78 @@ static fold_status check_keys(const struct fold_call *call) {
                     call->shape.m);
 }
 
+/* The memory of an operand's elements, as addresses: from `first` up to `past`. */
+struct memory {
+  uintptr_t first, past;
+};
+
+/* Goes on along one axis, in bytes; false past the address space. */
+static bool widen(struct memory *memory, ptrdiff_t stride, size_t extent, size_t size) {
+  ptrdiff_t bytes;
+  if (__builtin_mul_overflow(stride, (ptrdiff_t)(extent - 1), &bytes) ||
+      __builtin_mul_overflow(bytes, (ptrdiff_t)size, &bytes))
+    return false;
+  uintptr_t *end = bytes < 0 ? &memory->first : &memory->past;
+  return !__builtin_add_overflow(*end, bytes, end);
+}
+
+/* False past the address space. Operands without elements have no memory. */
+static bool find_memory(const struct fold_call *call, unsigned operand, const void *at, size_t size,
+                        struct memory *memory) {
+  ptrdiff_t stride[FOLD_AXES];
+  *memory = (struct memory){(uintptr_t)at, (uintptr_t)at};
+  if (operand < call->problem->inputs && fold_elements(call->problem, &call->shape, operand) == 0) return true;
+  fold_call_strides(call, operand, stride);
+  for (unsigned i = 0; i < call->problem->n_axes[operand]; i++) {
+    const unsigned axis = call->problem->axes[operand][i];
+    if (!widen(memory, stride[axis], call->shape.at[axis], size)) return false;
+  }
+  return !__builtin_add_overflow(memory->past, size, &memory->past);
+}
+
+static bool find_input(const struct fold_call *call, unsigned input, struct memory *memory) {
+  const size_t size = fold_input_size(call->problem, call->dtype, input);
+  return find_memory(call, input, call->in[input], size, memory);
+}
+
+static bool overlap(struct memory x, struct memory y) {
+  return x.first < x.past && y.first < y.past && x.first < y.past && y.first < x.past;
+}
+
+fold_status fold_library_out(const struct fold_call *call, enum fold_dtype dtype, const void *out) {
+  const struct fold_problem *problem = call->problem;
+  struct memory results, input;
+  char name[24];
+  if (fold_results(problem, &call->shape) == 0) return fold_ok();
+  if (out == NULL) return fold_error(FOLD_BAD_INPUT, "the output is a null pointer");
+  if (!find_memory(call, problem->inputs, out, fold_dtype_size(dtype), &results))
+    return fold_error(FOLD_BAD_INPUT, "the output goes past the address space");
+  for (unsigned k = 0; k < problem->inputs; k++)
+    if (find_input(call, k, &input) && overlap(input, results))
+      return fold_error(FOLD_BAD_INPUT, "the output overlaps %s: give results memory of their own",
+                        name_of(problem, k, name));
+  return fold_ok();
+}
+
 static fold_status take_input(const struct foldproof_problem *given, unsigned input, struct fold_call *call) {
   static const double nothing; /* to add to a null pointer is undefined in C, even 0 */
   char name[24];
   call->in[input] = given->in[input] ? given->in[input] : &nothing;
   for (unsigned a = 0; a < FOLD_AXES; a++) call->stride[input][a] = (ptrdiff_t)given->stride[input][a];
-  if (given->in[input] || fold_elements(call->problem, &call->shape, input) == 0) return fold_ok();
-  return fold_error(FOLD_BAD_INPUT, "%s is a null pointer", name_of(call->problem, input, name));
+  struct memory memory;
+  if (given->in[input] == NULL && fold_elements(call->problem, &call->shape, input) > 0)
+    return fold_error(FOLD_BAD_INPUT, "%s is a null pointer", name_of(call->problem, input, name));
+  if (find_input(call, input, &memory)) return fold_ok();
+  return fold_error(FOLD_BAD_INPUT, "%s: its strides go past the address space", name_of(call->problem, input, name));
 }
 
 fold_status fold_library_call(const struct foldproof_problem *given, struct fold_call *call) {
   struct foldproof_problem known; /* fields that the caller does not know are 0 */
   memset(&known, 0, sizeof known);
   if (given == NULL) return fold_error(FOLD_BAD_INPUT, "the problem is a null pointer");
+  if (given->size < offsetof(struct foldproof_problem, stride))
+    return fold_error(FOLD_BAD_INPUT, "the problem's size is %zu, and its fields up to the inputs have %zu bytes",
+                      given->size, offsetof(struct foldproof_problem, stride));
   memcpy(&known, given, given->size < sizeof known ? given->size : sizeof known);
   *call = (struct fold_call){0};
   FOLD_TRY(fold_library_dtype(known.dtype, &call->dtype));

@@ -21,11 +21,6 @@ static unsigned useful(unsigned threads) {
   return threads < MOST_THREADS ? threads : MOST_THREADS;
 }
 
-static fold_status check_out(const struct fold_call *call, const void *out) {
-  if (out || fold_results(call->problem, &call->shape) == 0) return fold_ok();
-  return fold_error(FOLD_BAD_INPUT, "the output is a null pointer");
-}
-
 int foldproof_problem_results(const struct foldproof_problem *problem, size_t *n) {
   struct fold_call call;
   fold_status status = fold_library_call(problem, &call);
@@ -39,8 +34,8 @@ int foldproof_problem_exact(const struct foldproof_problem *problem, const char 
   enum fold_dtype target;
   struct fold_own own;
   fold_status status = fold_library_call(problem, &call);
-  if (status.code == FOLD_OK) status = check_out(&call, out);
   if (status.code == FOLD_OK) status = fold_library_dtype(to, &target);
+  if (status.code == FOLD_OK) status = fold_library_out(&call, target, out);
   if (status.code != FOLD_OK) return fold_answer(status);
   fold_own_begin(&own);
   status = fold_oracle_results(&call, target, useful(threads), out);
@@ -83,7 +78,7 @@ int foldproof_problem_replay(const char *order, const struct foldproof_problem *
   struct declared d;
   struct fold_own own;
   fold_status status = fold_library_call(problem, &call);
-  if (status.code == FOLD_OK) status = check_out(&call, out);
+  if (status.code == FOLD_OK) status = fold_library_out(&call, call.dtype, out);
   if (status.code == FOLD_OK) status = find_declared(order, &call, &d);
   if (status.code != FOLD_OK) return fold_answer(status);
   const bool usual = fold_arithmetic_same(d.how, fold_arithmetic_of(FOLD_PLAIN, call.dtype));

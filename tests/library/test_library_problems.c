@@ -330,7 +330,7 @@ Test(library_problems, what_is_wrong_is_refused_with_a_reason) {
                                       "at most 2^32 - 2, and 2^31 - 1",
                                       "the input is a null pointer",
                                       "no problem is called '(null)'",
-                                      "no dtype '(null)'"};
+                                      "the problem's size is 0, and its fields up to the inputs have 72 bytes"};
   for (size_t k = 0; k < 9; k++) {
     cr_expect_eq(foldproof_problem_exact(&wrong[k], "f32", 0, out), FOLDPROOF_BAD_INPUT, "%zu", k);
     cr_expect(strstr(foldproof_error(), words[k]), "%zu: %s", k, foldproof_error());
@@ -354,6 +354,48 @@ Test(library_problems, what_is_wrong_is_refused_with_a_reason) {
             strstr(foldproof_error(), "result"));
   cr_expect(foldproof_problem_measure(NULL, &product, 0, out, NULL) == FOLDPROOF_BAD_INPUT &&
             strstr(foldproof_error(), "output"));
+}
+
+/* Results in memory of an input would change terms that are still to be read. The last bytes before and behind an input are nobody's. */
+Test(library_problems, an_output_in_memory_of_an_input_is_refused) {
+  enum { X = 2, Y = 3, T = 4, AT = X * Y };
+  static float room[AT + X * T + AT], second[T * Y];
+  const struct foldproof_problem product = problem_of("matmul", 1, X, Y, T, room + AT, second);
+  struct foldproof_problem turned = product;
+  turned.in[0] = room + AT + X * T - 1, turned.stride[0][1] = -T, turned.stride[0][3] = -1;
+  turned.stride[1][3] = Y, turned.stride[1][2] = 1;
+  for (size_t at = 0; at <= AT + X * T; at++) {
+    const bool fits = at == 0 || at == AT + X * T;
+    cr_expect_eq(foldproof_problem_exact(&product, "f32", 0, room + at), fits ? 0 : FOLDPROOF_BAD_INPUT, "%zu", at);
+    cr_expect(fits || strstr(foldproof_error(), "the output overlaps input 1"), "%zu: %s", at, foldproof_error());
+    cr_expect_eq(foldproof_problem_exact(&turned, "f32", 0, room + at), fits ? 0 : FOLDPROOF_BAD_INPUT, "%zu", at);
+  }
+  cr_expect_eq(foldproof_problem_exact(&product, "f64", 0, room + 2), FOLDPROOF_BAD_INPUT, "its results are longer");
+  cr_expect_eq(foldproof_problem_replay("matmul/blocked", &product, 0, second), FOLDPROOF_BAD_INPUT);
+  cr_expect(strstr(foldproof_error(), "the output overlaps input 2"), "%s", foldproof_error());
+  const struct foldproof_problem no_terms = problem_of("matmul", 1, X, Y, 0, room, second);
+  cr_expect_eq(foldproof_problem_exact(&no_terms, "f32", 0, second), 0, "no terms have no memory");
+}
+
+Test(library_problems, strides_past_the_address_space_are_refused) {
+  static float x[8], out[8];
+  static const int64_t strides[] = {INT64_MAX, INT64_MIN, -((int64_t)1 << 60), (int64_t)1 << 61};
+  for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
+    struct foldproof_problem p = problem_of("sum", 1, 2, 1, 4, x, NULL);
+    p.stride[0][1] = strides[i], p.stride[0][3] = 1;
+    cr_expect_eq(foldproof_problem_exact(&p, "f32", 0, out), FOLDPROOF_BAD_INPUT, "%zu", i);
+    cr_expect(strstr(foldproof_error(), "the input: its strides go past the address space"), "%s", foldproof_error());
+  }
+}
+
+/* A size that ends amid the fields that every caller knows would cut a pointer. */
+Test(library_problems, a_cut_structure_is_refused) {
+  static float x[8], out[8];
+  for (size_t size = 0; size < offsetof(struct foldproof_problem, stride); size++) {
+    struct foldproof_problem p = problem_of("sum", 1, 2, 1, 4, x, NULL);
+    p.size = size;
+    cr_expect_eq(foldproof_problem_exact(&p, "f32", 0, out), FOLDPROOF_BAD_INPUT, "%zu", size);
+  }
 }
 
 Test(library_problems, an_order_is_one_that_the_problem_can_have) {
