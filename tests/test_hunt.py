@@ -110,7 +110,7 @@ def check_find(folder):
     code, out, err = hunt(folder, *words, "--found", "one")
     assert code == 1 and out.count("REFUTED: ") == 1 and not err, (out, err)
     assert "f32/sum/1x311" in out and "refuted at k = 311 and each 24 more" in out, out
-    assert "runs: all terms are 0 or 1\n" in out, out
+    assert "runs: all terms are 0, 1 or -1\n" in out, out
     assert "\n1 found: " in out and "seed 0x7\n" in out, out
     assert repeated(folder, out) == [1], out
     assert hunt(folder, *words, "--found", "two")[0] == 1
@@ -199,11 +199,11 @@ def check_two(folder):
 
 
 def check_small(folder):
-    """Of faults of the order few terms are left that are neither 0 nor 1; numbers of rows are named exactly."""
+    """Of faults of the order few terms are left that are neither 0, 1 nor -1; numbers of rows are named exactly."""
     for name, claim, says in (("rows", "batch_invariant", ("same bits up to 19 rows, different bits from 20",)), ("turn", "run_to_run", ()),
                               ("lost", "bounded", ("f32/sum/20x601", "refuted from k = 601 on, from m = 20 to 30")), ("lanes", "replays", ("f32/sum/1x50", "refuted from k = 50 on"))):
         code, out, err = hunt(folder, "--guest", "./mine.so", f"mine/{name}", "--claims", claim, "--first", "--time", "10m", "--seed", 5, "--found", name)
-        few = re.search(r" runs: (?:all terms are 0 or 1|([1-8]) terms? (?:is|are) neither 0 nor 1)\n", out)
+        few = re.search(r" runs: (?:all terms are 0, 1 or -1|([1-8]) terms? (?:is|are) neither 0, 1 nor -1)\n", out)
         assert code == 1 and few and all(words in out for words in says), (out, err)
         assert repeated(folder, out) == [1], out
 

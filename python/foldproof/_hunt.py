@@ -57,7 +57,7 @@ def _how_found(found: Dict[str, Any]) -> List[str]:
     told = [f"  {found['threshold']}"] if found["threshold"] else []
     told += [f"  seen in {found['seen']} of {found['looked']} new processes"] if found["seen"] < found["looked"] else []
     told += [f"  alone it holds: {before} case{'s' if before > 1 else ''} must run before it in the same process"] if before else []
-    told.append(f"  made small from {found['from']} in {found['tries']} runs: {found['other_terms']} terms are neither 0 nor 1" if found["tries"]
+    told.append(f"  made small from {found['from']} in {found['tries']} runs: {found['other_terms']} terms are neither 0, 1 nor -1" if found["tries"]
                 else f"  not made small: {found['from']}")
     told += ["  it is not run any more in this hunt"] if found["hangs"] else []
     return [*told, f"  fixture: {found['file']}"]

@@ -143,6 +143,7 @@ static double simpler_value(double value, enum fold_simpler how) {
   switch (how) {
     case FOLD_TO_ZERO: return 0;
     case FOLD_TO_ONE: return 1;
+    case FOLD_TO_MINUS_ONE: return value < 0 ? -1 : value;
     case FOLD_TO_POWER: return shortened(value, 1);
     case FOLD_TO_2_BITS: return shortened(value, 2);
     case FOLD_TO_8_BITS: return shortened(value, 8);
@@ -151,14 +152,16 @@ static double simpler_value(double value, enum fold_simpler how) {
   return value;
 }
 
-/* 0 for 0, 1 for 1, 2 for a power of two, and so on; the more, the less simple. */
+enum { OF_MINUS_ONE = 2 };
+/* 0 for 0, 1 for 1, 2 for -1, 3 for a power of two, and so on; the more, the less simple. */
 static int complexity(double value) {
   int exponent;
   if (value == 0 && !signbit(value)) return 0;
   if (value == 1) return 1;
+  if (value == -1) return OF_MINUS_ONE;
   if (!isfinite(value)) return 100;
   const double part = fabs(frexp(value, &exponent));
-  return part == 0.5 || part == 0 ? 2 : shortened(part, 2) == part ? 3 : shortened(part, 8) == part ? 4 : 5;
+  return part == 0.5 || part == 0 ? 3 : shortened(part, 2) == part ? 4 : shortened(part, 8) == part ? 5 : 6;
 }
 
 static uint64_t simpler(enum fold_dtype dtype, uint64_t bits, enum fold_simpler how) {
@@ -180,6 +183,6 @@ fold_status fold_cut_simpler(const struct fold_case *from, enum fold_simpler how
 size_t fold_cut_other_terms(const struct fold_case *c) {
   size_t n = 0;
   for (size_t i = 0; c->literal && i < fold_case_factors(c); i++)
-    n += complexity(fold_bits_to_double(c->dtype, c->literal[i])) > 1;
+    n += complexity(fold_bits_to_double(c->dtype, c->literal[i])) > OF_MINUS_ONE;
   return n;
 }

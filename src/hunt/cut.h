@@ -11,12 +11,20 @@ fold_status fold_cut_out(const struct fold_case *from, enum fold_axis axis, size
 fold_status fold_cut_extended(const struct fold_case *from, enum fold_axis axis, size_t n, bool behind,
                               struct fold_case *to);
 
-/* How simple an element can be: 0, 1, or a power of two; or rounded toward zero to 8 or 2 bits of its significand. */
-enum fold_simpler { FOLD_TO_ZERO, FOLD_TO_ONE, FOLD_TO_POWER, FOLD_TO_2_BITS, FOLD_TO_8_BITS, FOLD_SIMPLER };
+/* How simple an element can be: 0, 1, -1 if it is negative, or a power of two; or rounded toward zero to 8 or 2 bits of its significand. */
+enum fold_simpler {
+  FOLD_TO_ZERO,
+  FOLD_TO_ONE,
+  FOLD_TO_MINUS_ONE,
+  FOLD_TO_POWER,
+  FOLD_TO_2_BITS,
+  FOLD_TO_8_BITS,
+  FOLD_SIMPLER
+};
 /* The case with n of its factors, from `first` on, made so simple where that makes them simpler. *changed: how many were. */
 fold_status fold_cut_simpler(const struct fold_case *from, enum fold_simpler how, size_t first, size_t n,
                              struct fold_case *to, size_t *changed);
-/* How many factors are neither 0 nor 1. */
+/* How many factors are neither 0, 1 nor -1. */
 size_t fold_cut_other_terms(const struct fold_case *c);
 
 /* The case with contiguous inputs. */

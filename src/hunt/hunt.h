@@ -43,7 +43,7 @@ struct fold_find {
   enum fold_claim_id claim;
   bool broken;
   size_t tries, cases,
-      other_terms; /* judged to make it small; in its file; factors of its last one that are neither 0 nor 1 */
+      other_terms; /* judged to make it small; in its file; factors of its last one that are neither 0, 1 nor -1 */
   unsigned seen, looked;
   char threshold[160], from[160], path[400]; /* shrink.h; the case's name in the hunt; the fixture */
   struct fold_finding finding;

@@ -11,6 +11,7 @@
 struct plain {
   double on_line, others;
   double special, last; /* at a place of the line, and at its last place; 0: the same as on_line */
+  bool squared;         /* the last term's other factor is `last`, too; else all other factors are 1 */
 };
 
 static double value_at(const struct plain *plain, bool on_line, size_t k, size_t place, size_t extent) {
@@ -38,7 +39,11 @@ static fold_status make(const struct fold_case *from, const struct fold_shape *o
     const double value = value_at(plain, is_on_line(from->problem, of, &at), at.k, place, extent);
     to->literal[i] = fold_bits_from_double(from->dtype, value);
   }
-  for (size_t i = first; i < factors; i++) to->literal[i] = fold_bits_from_double(from->dtype, 1);
+  for (size_t i = first; i < factors; i++) {
+    const struct fold_shape at = fold_coordinates(from->problem, &from->shape, 1, i - first);
+    const bool same = plain->squared && at.k + 1 == extent;
+    to->literal[i] = fold_bits_from_double(from->dtype, same ? plain->last : 1);
+  }
   return fold_ok();
 }
 
@@ -50,18 +55,24 @@ static fold_status add(const struct fold_case *from, const struct fold_shape *of
 }
 
 fold_status fold_plain_data(const struct fold_case *from, size_t result, int large, struct fold_cases *cases) {
+  enum { ROUNDED = 3 }; /* the first ones of of_place: without a large term */
   const bool product = from->problem->op == FOLD_PROD, sum = from->problem->op == FOLD_SUM;
   const double none = product, one = product ? 2 : 1, most = ldexp(1, large);
   const size_t extent = from->shape.k, places[] = {extent - 1, 0, extent / 2};
-  const bool has_large = sum && !fold_dtype_is_integer(from->dtype) &&
-                         fold_bits_class(from->dtype, fold_bits_from_double(from->dtype, most)) < FOLD_INFINITE;
-  const struct plain ones[] = {{one, none, 0, 0}, {one, one, 0, 0}};
-  const struct plain of_place[] = {
-      {none, none, one, 0}, {one, none, most, 0}, {one, one, most, 0}, {one, none, most, -most}};
+  const bool rounds = sum && !fold_dtype_is_integer(from->dtype),
+             has_large =
+                 rounds && fold_bits_class(from->dtype, fold_bits_from_double(from->dtype, most)) < FOLD_INFINITE;
+  const int digits = fold_format_of(from->dtype).precision;
+  /* A tie that is rounded up to the next power of two; and a square that is not exact, next to its rounded value. */
+  const double below_one = 1 - ldexp(1, -digits), inexact = 1 + ldexp(1, -(digits + 1) / 2);
+  const struct plain ones[] = {{one, none, 0, 0, false}, {one, one, 0, 0, false}};
+  const struct plain of_place[] = {{none, none, one, 0, false},       {none, none, below_one, one, false},
+                                   {none, none, -one, inexact, true}, {one, none, most, 0, false},
+                                   {one, one, most, 0, false},        {one, none, most, -most, false}};
   const struct fold_shape of = fold_coordinates(from->problem, &from->shape, from->problem->inputs, result);
   if (extent == 0 || !from->literal) return fold_ok();
   for (size_t i = 0; i < sizeof ones / sizeof *ones; i++) FOLD_TRY(add(from, &of, &ones[i], 0, cases));
-  for (size_t i = 0; i < (has_large ? sizeof of_place / sizeof *of_place : 1); i++)
+  for (size_t i = 0; i < (has_large ? sizeof of_place / sizeof *of_place : rounds ? ROUNDED : 1); i++)
     for (size_t p = 0; p < sizeof places / sizeof *places; p++)
       FOLD_TRY(add(from, &of, &of_place[i], places[p], cases));
   return fold_ok();

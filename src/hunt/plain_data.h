@@ -1,5 +1,6 @@
 /* plain_data.h: cases with the shape of one that is refuted, and the plainest data on which faults show: for those of a place or a length a
- * single 1, and ones; for those of an order one large term, beside which ones are lost or not. */
+ * single 1, and ones; for those of a rounding a tie, and a square that is not exact; for those of an order one large term, beside which ones
+ * are lost or not. */
 #ifndef FOLD_PLAIN_DATA_H
 #define FOLD_PLAIN_DATA_H
 
