@@ -4,6 +4,7 @@
 docs_measured.py SOURCE_FOLDER: prints the page. ci/docs.sh puts it in its place. In the text a line "@NAME@" stands for the table of
 that name here, "@NAME:ARGUMENT@" within a line for a figure. Below each table stands what it was recorded with.
 """
+import configparser
 import functools
 import gzip
 import json
@@ -343,8 +344,19 @@ def ceiling(shape, machine="h200"):
     return f"{1e-9 * own['ceiling_bytes_per_second']:.0f}"
 
 
+def worst():
+    """For each subject the greatest error that `hunt --worst` found, from the fixtures that it wrote."""
+    path, rows = "host/worst.ini", []
+    kept = configparser.ConfigParser(interpolation=None)
+    kept.read(MEASURED / path)
+    for case in map(kept.__getitem__, kept.sections()):
+        subject, share = case["about"].split()[0], re.search(r"([\d.]+) of the bound", case["provenance"])[1]
+        rows.append([f"`{subject}`", share, case["op"], case["dtype"], case.get("cols") or case["k"]])
+    return table(["subject", "error over bound", "of a", "dtype", "terms"], sorted(rows, key=lambda row: -float(row[1])), path)
+
+
 TABLES = {"verdicts": verdicts, "summary": summary, "profile": profile, "gpu_to_gpu": gpu_to_gpu, "rows": rows_table, "order_costs": order_costs, "products": products, "flat": flat, "thrust": thrust,
-          "exact_rows": exact_rows, "flat_h100": functools.partial(flat, "h100"), "exact_rows_h100": functools.partial(exact_rows, "h100"), "numpy": numpy, "allreduces": allreduces, "sums": sums, "processes": processes, "processes_sums": processes_sums}
+          "exact_rows": exact_rows, "flat_h100": functools.partial(flat, "h100"), "exact_rows_h100": functools.partial(exact_rows, "h100"), "numpy": numpy, "allreduces": allreduces, "sums": sums, "processes": processes, "processes_sums": processes_sums, "worst": worst}
 FIGURES = {"unaligned": unaligned, "span": span, "studied": studied, "messages": messages, "ceiling": ceiling, "ceiling_h100": functools.partial(ceiling, machine="h100")}
 
 
