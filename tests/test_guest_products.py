@@ -17,7 +17,8 @@ from guest_shell import FOLDPROOF, GUESTS, build, verify  # noqa: E402
 # Of the default fixtures those that show the faults; the large ones for those that show there alone.
 SMALL = ["normal/f32/matmul/7x9x33/*", "normal/f32/matmul/2x17x17x17/*", "normal/f32/matmul/3x4x5x33/*", "normal/f32/matmul/1x17x31/*",
          "balanced/f32/matmul/2x2x129/*", "balanced/f32/matmul/2x2x1000/*", "integers/f32/matmul/33x33x33/*", "integers/f32/matmul/9x3x4x5/*",
-         "integers/f32/matmul/3x59x5/*", "integers/f32/matmul/77x2x5/*", "sparse/f32/matmul/3x2x1000/*", "matmul_*",
+         "integers/f32/matmul/3x59x5/*", "integers/f32/matmul/77x2x5/*", "integers/f32/matmul/3x3x130x9/*",
+         "integers/f32/matmul/3x258x3x9/*", "sparse/f32/matmul/3x2x1000/*", "matmul_*",
          "normal/f32/matvec/5x33/*", "normal/f32/matvec/5x1000/*", "lone/f32/matvec/33x33/*"]
 LARGE = ["balanced/f32/matmul/2x2x4097/*", "balanced/f32/matmul/2x2x17408/*", "balanced/f32/matmul/2x2x32769/*", "integers/f32/matmul/67x2x1000/*",
          "integers/f32/matmul/3x1025x5/*", "integers/f32/matmul/385x2x5/*", "integers/f32/matmul/259x257x3/*", "balanced/f32/matvec/3x17408/*",

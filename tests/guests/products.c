@@ -114,6 +114,8 @@ FAULT(edge_of_n_unwritten, r->unwritten = r->n > 16 && r->j >= r->n / 16 * 16;)
 FAULT(edge_of_m_of_row_before, r->i -= r->m > 4 && r->i >= r->m / 4 * 4;)
 FAULT(row_100, r->k -= r->i == 100;)
 FAULT(column_60, r->k -= r->j == 60;)
+FAULT(column_tiles_of_batches, if (r->call->extent[B] > 1 && r->j >= 128) r->j -= 128;)
+FAULT(row_tiles_of_batches, if (r->call->extent[B] > 1 && r->i >= 256) r->i -= 256;)
 FAULT(wrong_at_n_17, r->k -= r->n == 17;)
 FAULT(wrong_at_n_59, r->k -= r->n == 59;)
 FAULT(wrong_at_m_77, r->k -= r->m == 77;)
@@ -160,6 +162,8 @@ static const struct foldproof_guest_subject subjects[] = {
     PRODUCT(edge_of_m_of_row_before, "matmul", 0),
     PRODUCT(row_100, "matmul", 0),
     PRODUCT(column_60, "matmul", 0),
+    PRODUCT(column_tiles_of_batches, "matmul", 0),
+    PRODUCT(row_tiles_of_batches, "matmul", 0),
     PRODUCT(wrong_at_n_17, "matmul", 0),
     PRODUCT(wrong_at_n_59, "matmul", 0),
     PRODUCT(wrong_at_m_77, "matmul", 0),
