@@ -109,7 +109,7 @@ static int await(pid_t child, struct desk *desk, unsigned seconds, bool *hung) {
   useconds_t pause = 200;
   *hung = false;
   while (waitpid(child, &how, WNOHANG) == 0) {
-    *hung |= fold_watch_hangs(&desk->watch, &timeout);
+    *hung |= fold_watch_hangs(&desk->watch, child, &timeout);
     if (*hung) kill(child, SIGKILL);
     usleep(pause);
     if (pause < 10000) pause += pause / 4;

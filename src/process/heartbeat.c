@@ -2,13 +2,14 @@
  * reported. */
 #include "process/heartbeat.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <unistd.h>
 
 #include "base/fold.h"
 
-/* Seconds for an element of a run. */
-static const double AN_ELEMENT = 1e-6;
+/* Seconds: for an element of a run; by which a run's limit is put off at most. */
+static const double AN_ELEMENT = 1e-6, MOST_GIVEN = 10;
 
 static struct fold_watch *watching;
 static pid_t owner;
@@ -41,12 +42,22 @@ void fold_watch_end(void) {
   atomic_fetch_add(&watching->turns, 1);
 }
 
-bool fold_watch_hangs(const struct fold_watch *watch, struct fold_timeout *timeout) {
+static void put_off(struct fold_timeout *timeout, pid_t process) {
+  const double given = fmin(fold_stalls_look(&timeout->stalls, process), MOST_GIVEN - timeout->given);
+  timeout->limit.end += given;
+  timeout->given += given;
+}
+
+bool fold_watch_hangs(const struct fold_watch *watch, pid_t process, struct fold_timeout *timeout) {
   const uint64_t turns = atomic_load(&watch->turns);
   if (turns != timeout->turns) {
     const double elements = (double)atomic_load(&watch->elements);
     timeout->limit = fold_limit_until(fold_now() + timeout->seconds + AN_ELEMENT * elements);
     timeout->turns = turns;
+    timeout->stalls = fold_stalls_begin();
+    timeout->given = 0;
   }
-  return (turns & 1) && fold_limit_left(&timeout->limit) <= 0;
+  if (!(turns & 1)) return false;
+  put_off(timeout, process);
+  return fold_limit_left(&timeout->limit) <= 0;
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "process/limit.h"
+#include "process/stalls.h"
 
 struct fold_watch {
   _Atomic uint64_t turns;    /* odd: a run is under way */
@@ -33,8 +34,11 @@ struct fold_timeout {
   double seconds; /* for a run, in addition to the time for its elements */
   uint64_t turns; /* the watch's count at the last call */
   struct fold_limit limit;
+  struct fold_stalls stalls;
+  double given; /* of this run: seconds by which stalls have put the limit off */
 };
-/* To be called again and again: a run's time begins when a call first sees it. */
-bool fold_watch_hangs(const struct fold_watch *watch, struct fold_timeout *timeout);
+/* To be called again and again for the process that the watch is of: a run's time begins when a call first sees it. In it does not count
+ * for how long the process could not go on (stalls.h), up to some seconds: a run may have stopped its process itself. */
+bool fold_watch_hangs(const struct fold_watch *watch, pid_t process, struct fold_timeout *timeout);
 
 #endif

@@ -43,9 +43,11 @@ bool fold_proc_read(pid_t process, struct fold_proc *found) {
   const ssize_t n = file >= 0 ? read(file, text, sizeof text - 1) : -1;
   if (file >= 0) close(file);
   text[n > 0 ? n : 0] = '\0';
-  const char *state = skip(strrchr(text, ')'), 1), *parent = skip(state, 1), *start = skip(state, 19);
+  const char *state = skip(strrchr(text, ')'), 1), *parent = skip(state, 1), *group = skip(parent, 1),
+             *start = skip(state, 19);
   if (!start) return false;
-  *found = (struct fold_proc){*state, (pid_t)strtol(parent, NULL, 10), strtoull(start, NULL, 10)};
+  *found = (struct fold_proc){*state, (pid_t)strtol(parent, NULL, 10), (pid_t)strtol(group, NULL, 10),
+                              strtoull(start, NULL, 10)};
   return true;
 }
 

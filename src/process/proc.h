@@ -11,7 +11,7 @@ bool fold_proc_is_ours(void);
 
 struct fold_proc {
   char state; /* 'R', 'S', 'T' (stopped), 'Z' (ended, and not waited for) ... */
-  pid_t parent;
+  pid_t parent, group;
   unsigned long long start; /* in the system's ticks */
 };
 /* False, and all zero, if the process is gone or there is no /proc. May be called by a signal handler. */

@@ -107,7 +107,7 @@ static bool is_silent(struct fold_supervisor *s) {
 
 /* Whether the worker waits, or runs, for ever. */
 static enum fold_ending find_stuck(struct fold_supervisor *s) {
-  if (fold_watch_hangs(&s->shared->watch, &s->timeout)) return FOLD_WORKER_HUNG;
+  if (fold_watch_hangs(&s->shared->watch, s->pid, &s->timeout)) return FOLD_WORKER_HUNG;
   return is_silent(s) ? FOLD_WORKER_SILENT : FOLD_WORKER_RUNS;
 }
 
@@ -157,6 +157,9 @@ bool fold_is_hang(const struct fold_finding *finding) {
   return finding->verdict == FOLD_BROKEN && (strstr(finding->reason, NO_END) || strstr(finding->reason, HUNG));
 }
 
+/* By a signal that is not ours: it was about to end, but took its time. */
+static bool died_by_itself(int status) { return WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL; }
+
 /* How the process ended, in words. */
 static void describe(const struct fold_supervisor *s, enum fold_ending how, int status, char text[160]) {
   if (s->sent)
@@ -165,7 +168,7 @@ static void describe(const struct fold_supervisor *s, enum fold_ending how, int 
     snprintf(text, 160, "a run %s within %.0f s, and was killed (see --timeout)", NO_END, s->limit);
   else if (how == FOLD_WORKER_SILENT)
     snprintf(text, 160, "its process %s, and was killed: the heap or a lock may be corrupt", HUNG);
-  else if (how == FOLD_WORKER_GONE && atomic_load(&s->shared->unheard))
+  else if (how == FOLD_WORKER_GONE && atomic_load(&s->shared->unheard) && !died_by_itself(status))
     snprintf(text, 160,
              "its process lost its connection to foldproof: a descriptor was closed that is not the subject's");
   else if (how == FOLD_WORKER_GARBLED)
@@ -266,7 +269,7 @@ static fold_status handle_worker_exit(struct fold_supervisor *s, const char *tex
   FOLD_TRY(fold_round_fail(&s->round, s->round.place, s->told, claim_at_work(s),
                            fold_error(FOLD_ENVIRONMENT, "%s", text), &telling));
   if (telling == 0) note_unexplained(s, text); /* all its judgements had been reported */
-  s->seconds_lost[s->round.place.subject] += fold_now() - s->since;
+  s->seconds_lost[s->round.place.subject] += fold_now() - s->since - s->timeout.given;
   s->round.place.subject++;
   return fold_ok();
 }
