@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "files_open.h"
+#include "process/proc.h"
 #include "rig/process_state.h"
 
 static char written[] = "FOLD_WRITTEN=1", put[] = "FOLD_PUT=2";
@@ -364,4 +366,73 @@ Test(process_state, of_very_many_children_none_is_blamed_on_a_subject) {
   cr_expect_str_empty(changed, "%s", changed);
   close(ends[1]);
   while (wait(NULL) > 0) continue;
+}
+
+/* ---- orphans: children of the process that watches this one ---- */
+
+static void say(const int ends[2]) { cr_assert_eq(write(ends[1], "x", 1), 1); }
+static void hear(const int ends[2]) {
+  char byte;
+  if (read(ends[0], &byte, 1) != 1) _exit(9);
+}
+
+/* A process whose child, told by the second pipe, stays when it ends itself. */
+static pid_t start_parent(const int asked[2], const int told[2]) {
+  const pid_t parent = fork();
+  if (parent != 0) return parent;
+  hear(asked);
+  const pid_t child = fork();
+  if (child == 0)
+    for (;;) pause();
+  if (write(told[1], &child, sizeof child) != sizeof child) _exit(9);
+  for (;;) pause();
+}
+
+static pid_t start_child_of(const int asked[2], const int told[2]) {
+  pid_t child;
+  say(asked);
+  cr_assert_eq(read(told[0], &child, sizeof child), sizeof child);
+  return child;
+}
+
+/* Runs as a worker does: what it says of its runs' traces once an orphan has come. */
+static pid_t start_worker(const int begun[2], const int orphaned[2], const char *wanted) {
+  const pid_t worker = fork();
+  char changed[80] = "";
+  if (worker != 0) return worker;
+  fold_process_state_watch_guests();
+  if (fold_process_state_keep().code != FOLD_OK) _exit(9);
+  say(begun);
+  hear(orphaned);
+  fold_process_state_end(true, changed);
+  _exit(strcmp(changed, wanted) != 0);
+}
+
+static void await_parent(pid_t process, pid_t parent) {
+  struct fold_proc found;
+  while (fold_proc_read(process, &found) && found.parent != parent) usleep(1000);
+}
+
+/* What a worker before this one has started may become an orphan when this one is at work. */
+Test(process_state, an_orphan_that_is_older_than_the_process_is_not_blamed_on_its_subject) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  for (int older = 0; older < 2; older++) {
+    int asked[2], told[2], begun[2], orphaned[2], how = 0;
+    cr_assert(pipe(asked) == 0 && pipe(told) == 0 && pipe(begun) == 0 && pipe(orphaned) == 0);
+    const pid_t parent = start_parent(asked, told);
+    pid_t child = older ? start_child_of(asked, told) : 0;
+    usleep(30000); /* the system counts in hundredths of a second */
+    const pid_t worker =
+        start_worker(begun, orphaned, older ? "" : "a process that it started, which has left its parent");
+    hear(begun);
+    if (!older) child = start_child_of(asked, told);
+    kill(parent, SIGKILL);
+    waitpid(parent, NULL, 0);
+    await_parent(child, getpid());
+    say(orphaned);
+    cr_assert_eq(waitpid(worker, &how, 0), worker);
+    cr_expect(WIFEXITED(how) && WEXITSTATUS(how) == 0, "older %d: %x", older, (unsigned)how);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+  }
 }

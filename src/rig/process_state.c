@@ -299,6 +299,13 @@ static bool is_running(pid_t process) {
   return fold_proc_read(process, &found) && found.state != 'Z' && found.state != 'X';
 }
 
+/* Whether it was there before this process. What a worker before this one has started becomes an orphan some time after that worker's
+ * end. */
+static bool is_older(pid_t process) {
+  struct fold_proc found, this;
+  return fold_proc_read(process, &found) && fold_proc_read(getpid(), &this) && found.start < this.start;
+}
+
 /* Whether it still runs after 0.3 s. The system waits for orphans that have ended: they are no trace. */
 static bool stays(pid_t process) {
   for (int i = 0; i < 150 && is_running(process); i++) usleep(2000);
@@ -314,7 +321,7 @@ static void look_at_children(char changed[80]) {
     if (!is_among(known.children.at, known.children.n, now.at[i]) && !is_among(own_children.at, MOST_OWN, now.at[i]))
       name(changed, "a process that it started and did not wait for");
   for (int i = 0; i < orphans.n; i++)
-    if (!is_among(known.orphans.at, known.orphans.n, orphans.at[i]) && stays(orphans.at[i]))
+    if (!is_among(known.orphans.at, known.orphans.n, orphans.at[i]) && !is_older(orphans.at[i]) && stays(orphans.at[i]))
       name(changed, "a process that it started, which has left its parent");
 }
 
