@@ -109,7 +109,7 @@ elif mode == "frozen_in_hello":  # the same when the first rank has come, and th
     connect().sendall(hello(0))
     one = connect()
     time.sleep(0.5)
-    freeze_harness(LIMIT + 4)  # longer than a connection may be silent, 5 s
+    freeze_harness(LIMIT + 4)
     time.sleep(1)
     one.sendall(hello(1))
     for rank in range(2, ranks):

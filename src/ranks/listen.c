@@ -1,4 +1,4 @@
-/* ranks/listen.c: where the ranks of a world connect: each says who it is, once; a connection that does not is dropped.
+/* ranks/listen.c: where the ranks of a world connect: each says who it is, once; one that is silent loses its place when another needs it.
  *
  * Promised: however many others connect, say nothing or send nonsense, the ranks are admitted, or a status says in time
  * which rank is missing. A rank with another version, another library or another number of ranks is named. The secret
@@ -16,12 +16,11 @@
 #include <unistd.h>
 
 enum { MOST_CONNECTIONS = 64, MOST_BACKLOG = 1024 };
-static const double hello_time = 5; /* seconds in which a connection has to send its whole hello */
 
 /* One process that connected, and what was received of its hello so far. */
 struct connection {
   int fd;
-  struct fold_limit limit; /* for its hello */
+  double since; /* when it connected */
   size_t n;
   struct {
     struct fold_wire_head head;
@@ -125,9 +124,9 @@ static void accept_all(struct fold_listener *listener, struct connection *all) {
     if (fd < 0) return;
     struct connection *place = all;
     for (int i = 0; i < MOST_CONNECTIONS && place->fd >= 0; i++)
-      if (all[i].fd < 0 || all[i].limit.end < place->limit.end) place = &all[i];
+      if (all[i].fd < 0 || all[i].since < place->since) place = &all[i];
     drop(place);
-    *place = (struct connection){.fd = fd, .limit = fold_limit_until(fold_now() + hello_time)};
+    *place = (struct connection){.fd = fd, .since = fold_now()};
   }
 }
 
@@ -146,15 +145,13 @@ static fold_status tell_missing(const struct fold_world *w, const char *why) {
   return fold_error(FOLD_ENVIRONMENT, "rank %u of %u did not start: %s%s", missing, w->ranks, why, line);
 }
 
-/* One round: accepts new connections, receives hellos, and drops connections that have sent none for too long. */
+/* One round: accepts new connections, and receives hellos. A rank may be stopped for any time before it sends its own. */
 static fold_status receive(struct fold_world *w, struct fold_listener *listener, struct connection *all,
                            unsigned *admitted) {
   wait_for_words(listener, all);
   accept_all(listener, all);
-  for (int i = 0; i < MOST_CONNECTIONS; i++) {
+  for (int i = 0; i < MOST_CONNECTIONS; i++)
     if (all[i].fd >= 0) FOLD_TRY(hear(w, &all[i], listener->secret, admitted));
-    if (all[i].fd >= 0 && fold_limit_left(&all[i].limit) <= 0) drop(&all[i]);
-  }
   return fold_ok();
 }
 
