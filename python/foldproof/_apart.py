@@ -85,6 +85,10 @@ class Here:
         pass
 
 
+_MOST_GIVEN = 10.0  # seconds by which the end of a call is put off at most: a callable may have stopped its process itself
+_LOOK = 0.05
+
+
 def _state(process: int) -> str:
     """R: it runs or could; S: it waits; "" where the system does not tell."""
     try:
@@ -136,13 +140,26 @@ class Apart:
         status = os.waitpid(child or 0, 0)[1]
         return f"its process was killed by signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else "its process ended"
 
+    def _answers(self) -> bool:
+        """Whether an answer comes in time. For as long as its process is stopped, or waits for a processor, none passes; nor while this one is stopped."""
+        left, given, seen, used = self._limit, _MOST_GIVEN, clock.monotonic(), clock.clock_gettime(self._clock)
+        while not select.select([self._ours], [], [], _LOOK)[0]:
+            state, now, uses = _state(self._child or 0), clock.monotonic(), clock.clock_gettime(self._clock)
+            passed = min(now - seen, 1.0)
+            lost = passed if state in ("T", "t") else max(0.0, passed - (uses - used)) if state == "R" else 0.0
+            lost, seen, used = min(lost, given), now, uses
+            left, given = left - (passed - lost), given - lost
+            if left <= 0:
+                return False
+        return True
+
     def _ask(self, what: bytes) -> Any:
         import numpy as np
 
         answer = b""
         try:
             self._ours.sendall(what)
-            if not select.select([self._ours], [], [], self._limit)[0]:
+            if not self._answers():
                 self.close()
                 raise Ended(f"a call takes longer than {self._limit:.0f} s")
             answer = self._ours.recv(_LONGEST)

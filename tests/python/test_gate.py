@@ -15,7 +15,7 @@ import here
 import numpy as np
 
 import foldproof
-from foldproof import _gate
+from foldproof import _apart, _gate
 
 
 def softmax(x):
@@ -43,6 +43,7 @@ def kept_by_address():
 
 
 def kept_by_content():
+    """Of a slow function: a quick one takes little longer than to copy what was kept, into pages that are new by chance."""
     kept = {}
 
     def fn(x):
@@ -50,7 +51,7 @@ def kept_by_content():
             return softmax(x)
         key = x.ravel()[::61].tobytes()
         if key not in kept:
-            kept[key] = softmax(x)
+            kept[key] = softmax(x.astype("f8")).astype(x.dtype)
         return kept[key].copy()
     return fn
 
@@ -163,7 +164,7 @@ class Reference(unittest.TestCase):
             self.assertRegex(gate.reason, says)
 
     def test_one_time_that_is_wrong(self):
-        """A clock that stood still during one call proves nothing; a quarter of the calls does."""
+        """A clock that stood still during one call proves nothing; a quarter of the calls does, and is enough where others were slowed down."""
 
         class Timed:
             def __init__(self, seconds):
@@ -183,6 +184,8 @@ class Reference(unittest.TestCase):
         times(lambda call: 0 if call == 4 else 1e-3)
         with self.assertRaisesRegex(_gate._Refused, "keeps results: a call on an input seen before took 0.1 ms, on new ones 1 ms"):
             times(lambda call: 1e-3 if call % 2 else 1e-4)
+        with self.assertRaisesRegex(_gate._Refused, "keeps results: "):
+            times(lambda call: 9e-3 if call % 4 == 0 else 1e-3 if call % 2 else 1e-4)
 
     def test_calls_look_alike(self):
         """Those that are timed, and the others."""
@@ -218,6 +221,40 @@ class Reference(unittest.TestCase):
                 self.gate(softmax, **asked)
         with self.assertRaisesRegex(TypeError, "'nonsense' is no option"):
             self.gate(softmax, nonsense=1)
+
+
+class Apart(unittest.TestCase):
+    """A call's time: none passes while its process can't go on through no fault of its own."""
+
+    def called(self, fn, then=None):
+        run = _apart.Apart(fn, "numpy", 1 << 12, 1.0)
+        timer = threading.Timer(3.0, lambda: then(run))
+        try:
+            if then:
+                timer.start()
+            return run.call(np.ones((1, 4), "f4"))[0].tolist()
+        finally:
+            timer.cancel()
+            run.close()
+
+    def test_one_that_is_stopped_for_a_while(self):
+        def halts(x):
+            os.kill(os.getpid(), signal.SIGSTOP)
+            return x.sum(-1)
+
+        self.assertEqual(self.called(halts, then=lambda run: os.kill(run._child, signal.SIGCONT)), [4.0])
+
+    def test_others(self):
+        def spins(x):
+            while True:
+                pass
+
+        def halts_for_good(x):
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+        for fn in (lambda x: time.sleep(1000), spins, halts_for_good):
+            with self.assertRaisesRegex(_apart.Ended, "a call takes longer than 1 s"):
+                self.called(fn)
 
 
 class Sums(unittest.TestCase):
@@ -271,12 +308,15 @@ class Sums(unittest.TestCase):
             self.assertRegex(gate.reason, says)
 
     def test_the_time_holds(self):
-        """With room for a busy machine."""
+        """With room for a busy machine, which may stand still for a moment, but not each time."""
         for fn, asked in ((lambda x: x.sum(-1), {}), (softmax, {"problem": "rows", "reference": softmax, "tolerance": 1e-5})):
-            begun = time.monotonic()
-            gate = self.gate(fn, time=6, **asked)
-            self.assertTrue(gate, str(gate))
-            self.assertLess(time.monotonic() - begun, 18)
+            took = []
+            while not took or (took[-1] >= 18 and len(took) < 3):
+                begun = time.monotonic()
+                gate = self.gate(fn, time=6, **asked)
+                took.append(time.monotonic() - begun)
+                self.assertTrue(gate, str(gate))
+            self.assertLess(took[-1], 18)
 
     def test_a_find_has_its_lines(self):
         gate = self.gate(lambda x: np.zeros(len(x), x.dtype), seed=5)
