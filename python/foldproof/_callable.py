@@ -27,6 +27,7 @@ _FAILED = 1
 _GROUPS: Any = getattr(builtins, "BaseExceptionGroup", ())  # since Python 3.11
 _JAX_ALIGNMENT = 128  # XLA requires it, and copies arrays that are not aligned so
 _ALIGNMENT = 256  # of an allocation on a device
+_TO_DROP = 2.0  # seconds
 
 
 _AT = {axis: k for k, axis in enumerate(AXES)}
@@ -289,14 +290,15 @@ class Guest:
         return numpy.errstate(**kinds)
 
     def _wait_for(self, held: List[Any]) -> None:
-        """Waits until the arrays are gone, once garbage is collected; jax drops an input some time after its last use."""
+        """Waits until the arrays are gone, once garbage is collected: jax, or a thread of a pool, drops an input some time after its last use."""
         if not self.keeps:
             gc.collect()
-        for _ in range(0 if self.keeps else 50 if self.like == "jax" else 1):
+        end = time.monotonic() + _TO_DROP
+        while not self.keeps:
             if not any(part() for part in held):
                 return
+            self.keeps = time.monotonic() > end
             time.sleep(0.002)
-        self.keeps = True
         raise Wrong("it keeps its input array, whose memory is gone after the run")
 
     def _run(self, pointer: Any, _context: Any) -> int:
