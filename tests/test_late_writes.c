@@ -1,5 +1,6 @@
 /* test_late_writes.c: if a guest's call starts a thread that writes after the call has returned, that run is blamed. */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -193,9 +194,9 @@ Test(late_writes, a_look_ends_with_the_threads_that_the_run_started, .init = ope
   for (int i = 0; i < TRIES && !is_short; i++) {
     pthread_t thread;
     who[i] = guest;
-    look_for(&who[i], other); /* so that it is waited for whatever other threads there are */
+    look_for(&who[i], other);        /* so that it is waited for whatever other threads there are */
+    const double begun = fold_now(); /* the thread may begin, and end, long before the look */
     cr_assert_eq(pthread_create(&thread, NULL, write_late, NULL), 0);
-    const double begun = fold_now();
     look_after(&who[i], same, 1);
     const double seconds = fold_now() - begun;
     pthread_join(thread, NULL);
@@ -210,7 +211,9 @@ Test(late_writes, a_subject_that_is_no_guest_is_not_waited_for, .init = open_reg
   struct fold_subject own = guest;
   own.guest = NULL;
   look_for(&own, other);
-  cr_expect_lt(time_a_look(&own), 0.29);
+  double shortest = time_a_look(&own);
+  for (int i = 1; i < TRIES && shortest >= 0.29; i++) shortest = fmin(shortest, time_a_look(&own));
+  cr_expect_lt(shortest, 0.29);
 }
 
 /* On a machine that has time for it: others have to wait longer. */

@@ -205,7 +205,7 @@ Test(world, without_a_time_limit_given_a_stopped_rank_is_named) {
  * there the first is named. */
 #define AFTER_THE_OTHERS                                                           \
   "for a; do case $a in 127.0.0.1:*) port=$(printf %04X ${a##*:}) ;; esac; done; " \
-  "until [ \"$(grep -c \":$port 01 \" /proc/net/tcp)\" = 3 ]; do sleep 0.1; done; sleep 0.5; "
+  "until [ \"$(grep -c \":$port 01 \" /proc/net/tcp)\" = 3 ]; do sleep 0.1; done; sleep 3; "
 /* What plugins of Open MPI print that can't be opened, on some machines in every run. */
 #define NO_PLUGIN(which)                                                     \
   "echo \"    dlopen error: /usr/lib/x86_64-linux-gnu/pmix2/lib/pmix/" which \

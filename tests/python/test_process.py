@@ -236,6 +236,14 @@ class State(unittest.TestCase):
 
 class Process(unittest.TestCase):
     def test_other_threads_go_on(self):
+        """A machine may stand still for a moment, but not each time."""
+        shares = []
+        while not shares or (shares[-1] >= 0.5 and len(shares) < 3):
+            shares.append(self.longest_gap())
+        self.assertLess(shares[-1], 0.5)
+
+    def longest_gap(self):
+        """Between two ticks of another thread, as a part of the time of all."""
         ticks, done = [], threading.Event()
 
         def tick():
@@ -257,7 +265,7 @@ class Process(unittest.TestCase):
             thread.join()
         self.assertGreater(len(ticks), 20)
         gaps = np.diff([began, *ticks])
-        self.assertLess(gaps.max(), gaps.sum() / 2)  # however busy the machine is
+        return gaps.max() / gaps.sum()
 
     def test_memory_of_other_threads_is_not_the_callables(self):
         asked, kept, done = threading.Semaphore(0), threading.Semaphore(0), threading.Event()
