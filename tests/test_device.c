@@ -14,40 +14,45 @@
 
 enum { ROWS = 3, COLS = 5, TERMS = ROWS * COLS, BYTES = TERMS * 4, READ_PART = 1 << 22 };
 
-static fold_status open_rig(struct fold_rig *rig, size_t rows, size_t cols) {
-  FOLD_TRY(fold_rig_open_rows(rig, FOLD_CUDA, FOLD_SUM, FOLD_F32, rows * cols, rows));
-  for (size_t i = 0; i < rows * cols; i++) ((float *)fold_rig_input(rig))[i] = (float)(i % 1000 + 1);
-  return fold_rig_load(rig);
-}
+static struct fold_rig rig;
+static float got[ROWS];
 
-static struct fold_traces run_as(struct fold_rig *rig, enum fault fault, float got[ROWS]) {
+static void open_rig(size_t rows, size_t cols) {
+  cr_assert_eq(fold_rig_open_rows(&rig, FOLD_CUDA, FOLD_SUM, FOLD_F32, rows * cols, rows).code, FOLD_OK);
+  for (size_t i = 0; i < rows * cols; i++) ((float *)fold_rig_input(&rig))[i] = (float)(i % 1000 + 1);
+  cr_assert_eq(fold_rig_load(&rig).code, FOLD_OK);
+}
+static void open_usual(void) { open_rig(ROWS, COLS); }
+static void close_rig(void) {
+  fold_rig_close(&rig);
+  cr_expect_eq(count_memory(), 0);
+}
+/* Tests of suite device have a rig that is open; those of device_opened open and close theirs. */
+TestSuite(device, .init = open_usual, .fini = close_rig);
+
+static struct fold_traces run_as(enum fault fault) {
   struct fold_subject subject = subject_of(fault);
   struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = POISON};
   struct fold_traces traces;
-  cr_assert_eq(fold_rig_run(rig, &subject, &request, got, &traces).code, FOLD_OK);
+  memset(got, 0xa5, sizeof got);
+  cr_assert_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
   return traces;
 }
 
-static void expect_clean(struct fold_rig *rig, const char *after) {
-  float got[ROWS];
-  struct fold_traces t = run_as(rig, RIGHT, got);
+static void expect_clean(const char *after) {
+  struct fold_traces t = run_as(RIGHT);
   cr_expect(!t.out_of_bounds && !t.unwritten && !t.left[0] && !t.wrote_input, "after %s the next one is blamed", after);
   cr_expect(got[0] == 15 && got[1] == 40 && got[2] == 65, "after %s: %g %g %g", after, got[0], got[1], got[2]);
 }
 
 Test(device, a_run_computes_and_leaves_no_trace) {
-  struct fold_rig rig;
-  float got[ROWS];
-  cr_assert_eq(open_rig(&rig, ROWS, COLS).code, FOLD_OK);
   for (ptrdiff_t shift = -2; shift <= FOLD_RIG_SLACK; shift++) {
     cr_assert_eq(fold_rig_move(&rig, shift).code, FOLD_OK);
-    expect_clean(&rig, "a move");
+    expect_clean("a move");
   }
-  struct fold_traces t = run_as(&rig, NOT_WRITTEN, got);
+  struct fold_traces t = run_as(NOT_WRITTEN);
   cr_expect(t.unwritten && t.unwritten_at == ROWS - 1 && got[1] == 40);
-  expect_clean(&rig, "a row that was not written");
-  fold_rig_close(&rig);
-  cr_expect_eq(count_memory(), 0);
+  expect_clean("a row that was not written");
 }
 
 /* A byte beyond either end of any argument, as far as guards reach. */
@@ -57,9 +62,6 @@ Test(device, a_write_outside_is_seen_and_placed) {
     enum fold_argument of;
     ptrdiff_t end;
   } arguments[] = {{AT_OUTPUT, FOLD_OUTPUT, ROWS * 4}, {AT_INPUT, FOLD_INPUT, BYTES}, {AT_SCRATCH, FOLD_SCRATCH, 5000}};
-  struct fold_rig rig;
-  float got[ROWS];
-  cr_assert_eq(open_rig(&rig, ROWS, COLS).code, FOLD_OK);
   for (ptrdiff_t shift = 0; shift < 4; shift += 3)
     for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
       cr_assert_eq(fold_rig_move(&rig, shift).code, FOLD_OK);
@@ -71,25 +73,21 @@ Test(device, a_write_outside_is_seen_and_placed) {
                       places[] = {-1, -300, -FOLD_RIG_GUARD, end, end + 100, last};
       for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
         aside = places[p];
-        struct fold_traces t = run_as(&rig, arguments[i].fault, got);
+        struct fold_traces t = run_as(arguments[i].fault);
         cr_expect(
             t.out_of_bounds && t.bounds_of == arguments[i].of && t.bounds_by == FOLD_WRITTEN && t.bounds_at == aside,
             "argument %zu, shift %td, at %td: %d, %d at %td", i, shift, aside, t.out_of_bounds, (int)t.bounds_of,
             t.bounds_at);
         cr_expect(got[0] == 15 && got[2] == 65 && !t.left[0]);
-        expect_clean(&rig, "a write outside");
+        expect_clean("a write outside");
       }
     }
-  fold_rig_close(&rig);
 }
 
 /* Of any size in any sequence; 256 bytes further where that is asked for. */
 Test(device, scratch_is_what_was_asked_for) {
   static const size_t sizes[] = {5000, 100, 300000, 4096, 300001, 1};
   struct fold_subject subject = subject_of(NEEDS_SCRATCH);
-  struct fold_rig rig;
-  float got[ROWS];
-  cr_assert_eq(open_rig(&rig, ROWS, COLS).code, FOLD_OK);
   for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
     struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = POISON, .scratch_shift = i % 2};
     struct fold_traces t;
@@ -100,93 +98,72 @@ Test(device, scratch_is_what_was_asked_for) {
   }
   scratch_bytes = 5000;
   aside = 17;
-  struct fold_traces t = run_as(&rig, AT_SCRATCH, got);
+  struct fold_traces t = run_as(AT_SCRATCH);
   cr_expect_str_eq(t.left, "byte 17 of its scratch's head, which must be zero again");
-  expect_clean(&rig, "scratch that was left");
-  fold_rig_close(&rig);
-  cr_expect_eq(count_memory(), 0);
+  expect_clean("scratch that was left");
 }
 
 /* What the process had before the first run is no subject's. */
 Test(device, a_subject_is_blamed_for_what_it_leaves_alone) {
-  struct fold_rig rig;
-  cr_assert_eq(open_rig(&rig, ROWS, COLS).code, FOLD_OK);
   fesetround(FE_UPWARD);
-  expect_clean(&rig, "another rounding mode");
+  expect_clean("another rounding mode");
   cr_expect_eq(fegetround(), FE_TONEAREST);
-  fold_rig_close(&rig);
 }
 
 Test(device, the_engines_state_is_put_back_and_named) {
-  struct fold_rig rig;
-  float got[ROWS];
-  cr_assert_eq(open_rig(&rig, ROWS, COLS).code, FOLD_OK);
-  cr_expect_str_eq(run_as(&rig, LEAVES_STATE, got).left, "the device's state");
-  expect_clean(&rig, "another state of the engine");
-  fold_rig_close(&rig);
+  cr_expect_str_eq(run_as(LEAVES_STATE).left, "the device's state");
+  expect_clean("another state of the engine");
 }
 
 Test(device, closed_pages_are_refused) {
   struct fold_subject subject = subject_of(RIGHT);
-  struct fold_rig rig;
   struct fold_traces t;
-  float got[ROWS];
-  cr_assert_eq(open_rig(&rig, ROWS, COLS).code, FOLD_OK);
   for (enum fold_placement p = FOLD_AT_START; p <= FOLD_AT_END; p++) {
     struct fold_request request = {.rows = ROWS, .cols = COLS, .placement = p};
     cr_expect_eq(fold_rig_run(&rig, &subject, &request, got, &t).code, FOLD_UNSUPPORTED);
   }
-  fold_rig_close(&rig);
 }
 
 /* Where the rig takes the input to be, and around it NaN; once a run has it. */
-static void expect_laid(struct fold_rig *rig, const char *after) {
-  float got[ROWS];
-  run_as(rig, RIGHT, got);
+static void expect_laid(const char *after) {
+  run_as(RIGHT);
   device_drain();
-  cr_expect(memcmp(rig->in[0].room.at, rig->in[0].mirror, rig->in[0].room.bytes) == 0,
+  cr_expect(memcmp(rig.in[0].room.at, rig.in[0].mirror, rig.in[0].room.bytes) == 0,
             "after %s the device has another input", after);
-  size_t at = (size_t)((unsigned char *)fold_rig_input(rig) - rig->in[0].mirror);
-  for (size_t i = 0; i < rig->in[0].room.bytes; i++)
-    if (i < at || i >= at + BYTES) cr_expect(rig->in[0].mirror[i] == 0xff, "after %s byte %zu", after, i);
+  size_t at = (size_t)((unsigned char *)fold_rig_input(&rig) - rig.in[0].mirror);
+  for (size_t i = 0; i < rig.in[0].room.bytes; i++)
+    if (i < at || i >= at + BYTES) cr_expect(rig.in[0].mirror[i] == 0xff, "after %s byte %zu", after, i);
   for (size_t i = 0; i < TERMS; i++)
-    cr_expect_eq(((float *)fold_rig_input(rig))[i], (float)(i + 1), "after %s term %zu", after, i);
+    cr_expect_eq(((float *)fold_rig_input(&rig))[i], (float)(i + 1), "after %s term %zu", after, i);
   device_open(PROT_NONE);
 }
 
 Test(device, has_the_input_where_the_host_has_it) {
-  struct fold_rig rig;
   uint64_t former, poked;
-  float got[ROWS];
-  cr_assert_eq(open_rig(&rig, ROWS, COLS).code, FOLD_OK);
-  expect_laid(&rig, "loading");
+  expect_laid("loading");
   for (ptrdiff_t shift = 3; shift >= -3; shift -= 3) {
     cr_assert_eq(fold_rig_move(&rig, shift).code, FOLD_OK);
-    expect_laid(&rig, "moving");
+    expect_laid("moving");
     for (size_t at = 0; at < TERMS; at++) {
       cr_assert_eq(fold_rig_poke(&rig, at, fold_f32_bits(100), &former).code, FOLD_OK);
       cr_expect_eq(former, fold_f32_bits((float)(at + 1)));
-      run_as(&rig, RIGHT, got);
+      run_as(RIGHT);
       for (size_t r = 0; r < ROWS; r++)
         cr_expect_eq(got[r], (float)(15 + 25 * r) + (r == at / COLS ? 100 - (float)(at + 1) : 0), "term %zu", at);
       cr_assert_eq(fold_rig_poke(&rig, at, former, &poked).code, FOLD_OK);
       cr_expect_eq(poked, fold_f32_bits(100));
     }
-    expect_laid(&rig, "poking");
+    expect_laid("poking");
   }
-  fold_rig_close(&rig);
 }
 
 /* However often it was laid meanwhile: sent, filled around, gathered; and looked at once where nothing ran. */
 Test(device, an_input_is_sent_once_and_a_run_is_waited_for_once) {
-  struct fold_rig rig;
-  float got[ROWS];
   uint64_t first, second;
-  cr_assert_eq(open_rig(&rig, ROWS, COLS).code, FOLD_OK);
-  run_as(&rig, RIGHT, got);
+  run_as(RIGHT);
   unsigned before = device.calls;
   for (ptrdiff_t shift = 3; shift >= -3; shift -= 3) cr_assert_eq(fold_rig_move(&rig, shift).code, FOLD_OK);
-  run_as(&rig, RIGHT, got);
+  run_as(RIGHT);
   cr_expect_eq(device.calls - before, 3, "%u calls", device.calls - before);
   cr_assert_eq(fold_rig_hash(&rig, &first).code, FOLD_OK);
   before = device.calls;
@@ -194,24 +171,21 @@ Test(device, an_input_is_sent_once_and_a_run_is_waited_for_once) {
   cr_expect_eq(device.calls - before, 1, "%u calls", device.calls - before);
   cr_assert_eq(fold_rig_hash(&rig, &second).code, FOLD_OK);
   cr_expect(device.calls - before == 1 && first == second, "%u calls", device.calls - before);
-  run_as(&rig, CHANGES_INPUT, got);
+  run_as(CHANGES_INPUT);
   cr_assert_eq(fold_rig_hash(&rig, &second).code, FOLD_OK);
   cr_expect_neq(first, second);
-  fold_rig_close(&rig);
 }
 
 /* Of the device's bytes, not the host's; once read, an input that did not change is not read again. */
-Test(device, the_hash_is_of_the_devices_input) {
+Test(device_opened, the_hash_is_of_the_devices_input) {
   static const size_t lengths[] = {1, COLS, READ_PART / 4 - 1, READ_PART / 4, READ_PART / 4 + 1, READ_PART / 2 + 7};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
     struct fold_subject changes = subject_of(CHANGES_INPUT);
     struct fold_request request = {.rows = 1, .cols = lengths[i], .poison = POISON};
     struct fold_traces t;
-    struct fold_rig rig;
     uint64_t before, now, want;
-    float got[1];
     device.most_bytes = i % 2 ? 4 * READ_PART : 0; /* with and without memory to keep it */
-    cr_assert_eq(open_rig(&rig, 1, lengths[i]).code, FOLD_OK);
+    open_rig(1, lengths[i]);
     want = XXH3_64bits(fold_rig_input(&rig), lengths[i] * 4);
     cr_assert_eq(fold_rig_hash(&rig, &before).code, FOLD_OK);
     cr_expect_eq(before, want, "%zu terms", lengths[i]);
@@ -233,24 +207,19 @@ Test(device, the_hash_is_of_the_devices_input) {
 
 /* As a thread of the subject's may do; what the harness has changed since is no subject's. */
 Test(device, what_is_changed_after_the_last_run_is_told_at_the_end) {
-  struct fold_rig rig;
   struct fold_traces traces;
-  float got[ROWS];
-  cr_assert_eq(open_rig(&rig, ROWS, COLS).code, FOLD_OK);
-  run_as(&rig, RIGHT, got);
+  run_as(RIGHT);
   setenv("FOLD_NEW", "1", 1);
   fold_rig_look_at_state(&rig, &traces);
   cr_expect_str_eq(traces.left, "the environment's variable FOLD_NEW");
   setenv("FOLD_NEW", "2", 1);
-  expect_clean(&rig, "a variable of the harness's");
+  expect_clean("a variable of the harness's");
   cr_expect_str_eq(getenv("FOLD_NEW"), "2");
-  fold_rig_close(&rig);
 }
 
-Test(device, an_empty_input_has_a_hash) {
-  struct fold_rig rig;
+Test(device_opened, an_empty_input_has_a_hash) {
   uint64_t hash;
-  cr_assert_eq(open_rig(&rig, 0, 0).code, FOLD_OK);
+  open_rig(0, 0);
   for (int again = 0; again < 2; again++) {
     cr_assert_eq(fold_rig_hash(&rig, &hash).code, FOLD_OK);
     cr_expect_eq(hash, XXH3_64bits("", 0));
@@ -260,19 +229,19 @@ Test(device, an_empty_input_has_a_hash) {
 
 /* Everything that a rig is asked, once; the last subject's results need more room. */
 static fold_status use_rig(void) {
-  struct fold_rig rig;
   struct fold_subject subjects[] = {subject_of(NEEDS_SCRATCH), subject_of(AT_INPUT), subject_of(RIGHT)};
   struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = POISON};
   struct fold_traces t;
   uint64_t hash, former;
-  double got[ROWS];
+  double results[ROWS];
   aside = -1;
   subjects[2].result = FOLD_ALWAYS(FOLD_F64);
   FOLD_TRY(fold_rig_open_rows(&rig, FOLD_CUDA, FOLD_SUM, FOLD_F32, TERMS, ROWS));
   memset(fold_rig_input(&rig), 0, BYTES);
   fold_status status = fold_rig_load(&rig);
   if (status.code == FOLD_OK) status = fold_rig_hash(&rig, &hash);
-  for (size_t i = 0; i < 3 && status.code == FOLD_OK; i++) status = fold_rig_run(&rig, &subjects[i], &request, got, &t);
+  for (size_t i = 0; i < 3 && status.code == FOLD_OK; i++)
+    status = fold_rig_run(&rig, &subjects[i], &request, results, &t);
   if (status.code == FOLD_OK) status = fold_rig_hash(&rig, &hash);
   if (status.code == FOLD_OK) status = fold_rig_poke(&rig, 2, 1, &former);
   if (status.code == FOLD_OK) status = fold_rig_hash(&rig, &hash);
@@ -281,7 +250,7 @@ static fold_status use_rig(void) {
   return status;
 }
 
-Test(device, a_call_that_fails_is_told) {
+Test(device_opened, a_call_that_fails_is_told) {
   cr_assert_eq(use_rig().code, FOLD_OK);
   unsigned calls = device.calls;
   cr_expect(calls > 15, "%u calls", calls);
@@ -303,7 +272,7 @@ static fold_status use_rig_again(void *context) {
 }
 
 /* Where the host's is short, too. */
-Test(device, a_rig_gives_its_memory_back) {
+Test(device_opened, a_rig_gives_its_memory_back) {
   cr_expect_geq(starve_through("a rig", use_rig_again, NULL), 4);
   cr_expect_eq(count_memory(), 0);
 }

@@ -102,27 +102,36 @@ static void begin(void) {
   setenv("FOLD_SET", "3", 1);
 }
 
-static void try_row(size_t i) {
-  char changed[80] = "";
-  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
-  rows[i].leave();
-  if (rows[i].whole) fold_process_state_restore(false, changed);
-  cr_expect_str_empty(changed, "row %zu: %s", i, changed);
-  fold_process_state_restore(rows[i].whole, changed);
-  cr_expect_str_eq(changed, rows[i].name, "row %zu: %s", i, changed);
+static void keep(void) { cr_assert_eq(fold_process_state_keep().code, FOLD_OK); }
+
+/* What the call names. */
+static const char *restored(bool whole) {
+  static char changed[80];
   changed[0] = '\0';
-  fold_process_state_restore(true, changed);
-  cr_expect_str_eq(changed, rows[i].leave == leave_all ? "the current folder" : "", "row %zu: %s stays", i, changed);
+  fold_process_state_restore(whole, changed);
+  return changed;
+}
+static const char *ended(void) {
+  static char changed[80];
+  changed[0] = '\0';
+  fold_process_state_end(true, changed);
+  return changed;
+}
+
+static void try_row(size_t i) {
+  keep();
+  rows[i].leave();
+  if (rows[i].whole) cr_expect_str_empty(restored(false), "row %zu", i);
+  cr_expect_str_eq(restored(rows[i].whole), rows[i].name, "row %zu", i);
+  cr_expect_str_eq(restored(true), rows[i].leave == leave_all ? "the current folder" : "", "row %zu stays", i);
   expect_as_before(i);
 }
 
 Test(process_state, what_a_run_leaves_is_named_and_put_back) {
   for (size_t i = 0; i < ROWS; i++) {
-    char changed[80] = "";
     begin();
     try_row(i);
-    fold_process_state_end(true, changed);
-    cr_expect_str_empty(changed, "row %zu: %s stays", i, changed);
+    cr_expect_str_empty(ended(), "row %zu stays", i);
   }
 }
 
@@ -135,15 +144,15 @@ Test(process_state, what_run_after_run_leaves_is_put_back_each_time) {
 
 /* A program that holds on to its environment finds it in the same place; and to put it back takes memory once. */
 Test(process_state, variables_are_moved_once_and_not_before_they_have_changed) {
-  char changed[80] = "", **places[3];
+  char **places[3];
   begin();
-  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  keep();
   char **const before = environ;
-  fold_process_state_restore(true, changed);
+  restored(true);
   cr_expect_eq(environ, before);
   for (int k = 0; k < 3; k++) {
     set_other();
-    fold_process_state_restore(true, changed);
+    restored(true);
     places[k] = environ;
   }
   cr_expect(places[0] != before && places[1] == places[0] && places[2] == places[0]);
@@ -152,7 +161,7 @@ Test(process_state, variables_are_moved_once_and_not_before_they_have_changed) {
 Test(process_state, what_is_named_already_stays_named) {
   char changed[80] = "the rounding mode";
   begin();
-  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  keep();
   leave_all();
   fold_process_state_restore(true, changed);
   cr_expect_str_eq(changed, "the rounding mode");
@@ -160,12 +169,12 @@ Test(process_state, what_is_named_already_stays_named) {
 }
 
 Test(process_state, a_long_name_is_cut) {
-  char name[200], changed[80] = "";
+  char name[200];
   memset(name, 'N', sizeof name);
   name[sizeof name - 1] = '\0';
-  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  keep();
   setenv(name, "1", 1);
-  fold_process_state_restore(true, changed);
+  const char *changed = restored(true);
   cr_expect(strncmp(changed, OF("NNN"), strlen(OF("NNN"))) == 0 && strlen(changed) == 79, "%s", changed);
 }
 
@@ -193,11 +202,9 @@ Test(process_state, a_standard_descriptor_is_named_and_put_back_at_the_end) {
   const ino_t files[] = {file_at(0), file_at(1), file_at(2)};
   const unsigned n_files = files_open();
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-    char changed[80] = "";
-    cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+    keep();
     ends[i].leave();
-    fold_process_state_end(true, changed);
-    cr_expect_str_eq(changed, ends[i].name, "row %zu: %s", i, changed);
+    cr_expect_str_eq(ended(), ends[i].name, "row %zu", i);
     for (int k = 0; k < 3; k++) cr_expect_eq(file_at(k), files[k], "row %zu: %d", i, k);
     cr_expect_eq(files_open(), n_files, "row %zu: what was kept open is closed", i);
   }
@@ -206,53 +213,44 @@ Test(process_state, a_standard_descriptor_is_named_and_put_back_at_the_end) {
 /* On one device files have other numbers. */
 Test(process_state, a_standard_descriptor_of_another_file_on_its_device_is_named_and_put_back) {
   const ino_t first = (redirect(0), file_at(0));
-  char changed[80] = "";
-  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  keep();
   redirect(0);
-  fold_process_state_end(true, changed);
-  cr_expect_str_eq(changed, "the process's standard input");
+  cr_expect_str_eq(ended(), "the process's standard input");
   cr_expect_eq(file_at(0), first);
 }
 
 /* A program may be started without it. */
 Test(process_state, a_standard_descriptor_that_was_closed_is_closed_again) {
-  char changed[80] = "";
   close(STDIN_FILENO);
-  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
-  fold_process_state_end(true, changed);
-  cr_expect_str_empty(changed);
-  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  keep();
+  cr_expect_str_empty(ended());
+  keep();
   cr_assert_eq(dup2(STDERR_FILENO, STDIN_FILENO), STDIN_FILENO);
-  fold_process_state_end(true, changed);
-  cr_expect_str_eq(changed, "the process's standard input");
+  cr_expect_str_eq(ended(), "the process's standard input");
   cr_expect_lt(fcntl(STDIN_FILENO, F_GETFD), 0);
 }
 
 /* Between subjects the harness may change what it likes. */
 Test(process_state, what_is_changed_between_subjects_is_no_subjects) {
-  char changed[80] = "";
   begin();
-  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
-  fold_process_state_end(true, changed);
+  keep();
+  cr_expect_str_empty(ended());
   leave_all();
   signal(SIGUSR2, SIG_IGN);
-  fold_process_state_restore(true, changed);
-  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
-  fold_process_state_end(true, changed);
-  cr_expect_str_empty(changed);
+  cr_expect_str_empty(restored(true));
+  keep();
+  cr_expect_str_empty(ended());
   cr_expect_str_eq(getenv("FOLD_NEW"), "4");
 }
 
 /* As when it starts an engine amid a trial. */
 Test(process_state, what_the_harness_changes_and_forgets_is_no_subjects) {
-  char changed[80] = "";
   begin();
-  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  keep();
   leave_all();
   fold_process_state_forget();
-  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
-  fold_process_state_end(true, changed);
-  cr_expect_str_empty(changed);
+  keep();
+  cr_expect_str_empty(ended());
   cr_expect_str_eq(getenv("FOLD_NEW"), "4");
 }
 
@@ -260,52 +258,45 @@ Test(process_state, what_the_harness_changes_and_forgets_is_no_subjects) {
 Test(process_state, what_a_devices_library_changes_is_not_named) {
   char changed[80] = "";
   signal(SIGUSR2, SIG_DFL);
-  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  keep();
   signal(SIGUSR2, SIG_IGN);
   fold_process_state_end(false, changed);
-  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
-  fold_process_state_end(true, changed);
-  cr_expect_str_empty(changed, "%s", changed);
+  cr_expect_str_empty(changed);
+  keep();
+  cr_expect_str_empty(ended());
   cr_expect_eq(signal(SIGUSR2, SIG_DFL), SIG_IGN, "it was taken away");
 }
 
 /* It is the same folder. */
 Test(process_state, a_folder_that_is_renamed_or_removed_is_not_left) {
-  char folder[] = "/tmp/fold-process-XXXXXX", other[sizeof folder + 6], changed[80] = "", now[PATH_MAX];
+  char folder[] = "/tmp/fold-process-XXXXXX", other[sizeof folder + 6], now[PATH_MAX];
   cr_assert(mkdtemp(folder) && chdir(folder) == 0);
-  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  keep();
   snprintf(other, sizeof other, "%s-other", folder);
   cr_assert_eq(rename(folder, other), 0);
-  fold_process_state_restore(true, changed);
-  cr_expect_str_empty(changed, "%s", changed);
+  cr_expect_str_empty(restored(true));
   cr_assert_eq(chdir("/"), 0);
-  fold_process_state_restore(true, changed);
-  cr_expect_str_eq(changed, "the current folder");
+  cr_expect_str_eq(restored(true), "the current folder");
   cr_expect(getcwd(now, sizeof now) && strcmp(now, other) == 0, "%s", now);
-  changed[0] = '\0';
   cr_assert_eq(rmdir(other), 0);
-  fold_process_state_restore(true, changed);
-  cr_expect_str_empty(changed, "%s", changed);
-  fold_process_state_end(true, changed);
-  cr_assert_eq(fold_process_state_keep().code, FOLD_OK); /* there */
-  fold_process_state_end(true, changed);
-  cr_expect_str_empty(changed, "%s", changed);
+  cr_expect_str_empty(restored(true));
+  cr_expect_str_empty(ended());
+  keep(); /* there */
+  cr_expect_str_empty(ended());
 }
 
 static void handle(int number) { (void)number; }
 
 /* Names what is changed at the end of a subject's runs, and keeps the state again. */
 static const char *end_and_keep(void) {
-  static char changed[80];
-  changed[0] = '\0';
-  fold_process_state_end(true, changed);
-  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  const char *changed = ended();
+  keep();
   return changed;
 }
 
 /* All but those that can't be handled and the rig's own. */
 Test(process_state, each_signals_handler_is_named_and_put_back) {
-  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  keep();
   for (int number = 1; number <= SIGRTMAX; number++) {
     struct sigaction before, now;
     char name[80];
@@ -324,7 +315,7 @@ Test(process_state, each_signals_handler_is_named_and_put_back) {
 Test(process_state, a_handler_that_takes_more_arguments_is_another) {
   struct sigaction action = {.sa_handler = handle};
   cr_assert_eq(sigaction(SIGUSR1, &action, NULL), 0);
-  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  keep();
   cr_expect_str_empty(end_and_keep());
   action.sa_flags = SA_SIGINFO;
   cr_assert_eq(sigaction(SIGUSR1, &action, NULL), 0);
@@ -336,13 +327,13 @@ Test(process_state, a_child_that_is_left_is_named_once) {
   int ends[2];
   char byte;
   cr_assert_eq(pipe(ends), 0);
-  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+  keep();
   for (int kind = 0; kind <= 3; kind++) {
     const bool was_there = kind == 0, is_own = kind == 1, ends_itself = kind == 3;
     const pid_t child = fork();
     if (child == 0) _exit(ends_itself ? 0 : close(ends[1]) || read(ends[0], &byte, 1) != 0);
     if (was_there) fold_process_state_forget();
-    if (was_there) cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
+    if (was_there) keep();
     if (is_own) fold_process_state_own_child(child);
     if (ends_itself) waitid(P_PID, (id_t)child, &(siginfo_t){0}, WEXITED | WNOWAIT);
     cr_expect_str_eq(end_and_keep(), was_there || is_own ? "" : "a process that it started and did not wait for",
@@ -356,14 +347,13 @@ Test(process_state, a_child_that_is_left_is_named_once) {
 /* So many at most are known: of more than that none that was there before is taken for a subject's. */
 Test(process_state, of_very_many_children_none_is_blamed_on_a_subject) {
   enum { CHILDREN = 257 };
-  char changed[80] = "";
   int ends[2];
+  char byte;
   cr_assert_eq(pipe(ends), 0);
   for (int i = 0; i < CHILDREN; i++)
-    if (fork() == 0) _exit(close(ends[1]) || read(ends[0], changed, 1) != 0);
-  cr_assert_eq(fold_process_state_keep().code, FOLD_OK);
-  fold_process_state_end(true, changed);
-  cr_expect_str_empty(changed, "%s", changed);
+    if (fork() == 0) _exit(close(ends[1]) || read(ends[0], &byte, 1) != 0);
+  keep();
+  cr_expect_str_empty(ended());
   close(ends[1]);
   while (wait(NULL) > 0) continue;
 }

@@ -108,6 +108,7 @@ static fold_status run_at(unsigned what, enum fold_placement placement) {
   static struct fold_subject subjects[KINDS];
   const struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = poison, .placement = placement};
   subjects[what] = subject_of(what);
+  memset(&traces, 0xa5, sizeof traces);
   return fold_rig_run(&rig, &subjects[what], &request, got, &traces);
 }
 static fold_status run_as(unsigned what) { return run_at(what, FOLD_PLACED); }
