@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "arithmetics.h"
+#include "cleanup.h"
 #include "integers.h"
 #include "oracles/bound.h"
 
@@ -82,11 +83,9 @@ static double fraction(struct way way, const struct fold_truth *truth, uint64_t 
 }
 
 static double fraction_of_f32(struct way way, enum fold_op op, const float *x, size_t n, double got) {
-  struct fold_truth truth;
-  fold_truth_init(&truth);
+  TRUTH(truth);
   cr_assert(fold_oracle_exact(FOLD_F32, op, x, n, 1, &truth).code == FOLD_OK);
   double result = fraction(way, &truth, n ? n - 1 : 0, got);
-  fold_truth_free(&truth);
   return result;
 }
 
@@ -140,11 +139,9 @@ Test(bound, plain_sum_reaches_its_bound_and_breaks_the_compensated_ones) {
   cr_expect(fraction_of_f32((struct way)IN_F64, FOLD_SUM, x, 4097, got) > 1);
   cr_expect(fraction_of_f32((struct way){FOLD_EXACT, FOLD_USUAL, FOLD_USUAL}, FOLD_SUM, x, 4097, got) > 1);
   /* With the height of a tree of 4097 leaves the sequential sum's error is too large. */
-  struct fold_truth truth;
-  fold_truth_init(&truth);
+  TRUTH(truth);
   cr_assert(fold_oracle_exact(FOLD_F32, FOLD_SUM, x, 4097, 1, &truth).code == FOLD_OK);
   cr_expect(fraction((struct way)PLAINLY, &truth, 13, got) > 1);
-  fold_truth_free(&truth);
 }
 
 /* 1 + 15/8 u: truncation loses nearly two units, which no rounding does. 2^24 - 1 ones are added exactly. */
@@ -179,8 +176,7 @@ Test(bound, of_exact_admits_only_the_nearest) {
   uint64_t state = 19, data[50];
   for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
     for (int trial = 0; trial < 2000; trial++) {
-      struct fold_truth truth;
-      fold_truth_init(&truth);
+      TRUTH(truth);
       size_t n = 2 + next_word(&state) % 48;
       for (size_t i = 0; i < n; i++) fold_bits_store(dtype, data, i, random_pattern(dtype, true, &state));
       enum fold_op op = trial & 1 ? FOLD_SUM : FOLD_PROD;
@@ -197,7 +193,6 @@ Test(bound, of_exact_admits_only_the_nearest) {
       else
         cr_expect(at >= 0 && at <= 1 && beside > 1, "%s trial %d: %g, two places up %g", fold_dtype_name(dtype), trial,
                   at, beside);
-      fold_truth_free(&truth);
     }
   mpfr_free_cache();
 }
@@ -217,8 +212,7 @@ Test(bound, covers_the_last_rounding_to_16_bits) {
         sum += (float)fold_bits_to_double(dtype, x[i]);
         if (i < 3) p *= (float)fold_bits_to_double(dtype, x[i]);
       }
-      struct fold_truth truth;
-      fold_truth_init(&truth);
+      TRUTH(truth);
       cr_assert(fold_oracle_exact(dtype, FOLD_SUM, x, n, 1, &truth).code == FOLD_OK);
       uint64_t bits = fold_bits_from_double(dtype, (double)sum);
       double at = fraction((struct way)PLAINLY, &truth, n - 1, fold_bits_to_double(dtype, bits));
@@ -229,7 +223,6 @@ Test(bound, covers_the_last_rounding_to_16_bits) {
                 fold_dtype_name(dtype), trial, at, at_product);
       worst = fmax(worst, at);
       worst_product = fmax(worst_product, at_product);
-      fold_truth_free(&truth);
     }
     cr_expect(worst > 0.9 && worst_product > 0.9, "%s: never above %g, %g", fold_dtype_name(dtype), worst,
               worst_product);
@@ -243,13 +236,11 @@ Test(bound, of_a_small_16_bit_sum_has_no_underflow) {
   double x[] = {1229, 0x1p-14, -1229}, eta = 0x1p-24;
   uint16_t data[3];
   for (int i = 0; i < 3; i++) data[i] = (uint16_t)fold_bits_from_double(FOLD_F16, x[i] * 0x1p-10);
-  struct fold_truth truth;
-  fold_truth_init(&truth);
+  TRUTH(truth);
   cr_assert(fold_oracle_exact(FOLD_F16, FOLD_SUM, data, 3, 1, &truth).code == FOLD_OK);
   double near = fraction((struct way)PLAINLY, &truth, 2, 5 * eta),
          far = fraction((struct way)PLAINLY, &truth, 2, 6 * eta);
   cr_expect(near >= 0 && near <= 1 && far > 1, "off by 4 eta: %g of the bound, by 5 eta: %g", near, far);
-  fold_truth_free(&truth);
 }
 
 /* A library that knows no accumulator: each sum of two is rounded to 16 bits, as the heads of the trees of 2 to 20 ranks
@@ -276,15 +267,13 @@ Test(bound, of_narrow_additions_is_nearly_reached_and_broken_by_truncation) {
         uint64_t word = next_word(&state);
         x[i] = (uint16_t)fold_bits_from_double(dtype, ldexp((double)(word >> 11), -52 - (int)(word & 7)));
       }
-      struct fold_truth truth;
-      fold_truth_init(&truth);
+      TRUTH(truth);
       cr_assert(fold_oracle_exact(dtype, FOLD_SUM, x, n, 1, &truth).code == FOLD_OK);
       double sum = narrow_sum(dtype, x, n, false), at = fraction((struct way)NARROWLY, &truth, n - 1, sum);
       cr_expect(at >= 0 && at <= 1, "%s trial %d, n=%zu: %g", fold_dtype_name(dtype), trial, n, at);
       worst = fmax(worst, at);
       truncated = fmax(truncated, fraction((struct way)NARROWLY, &truth, n - 1, narrow_sum(dtype, x, n, true)));
       plain_worst = fmax(plain_worst, fraction((struct way)PLAINLY, &truth, n - 1, sum));
-      fold_truth_free(&truth);
     }
     cr_expect(worst > 0.8, "%s: never above %g of the bound", fold_dtype_name(dtype), worst);
     cr_expect(truncated > 1, "%s: truncated additions stay within, at most %g", fold_dtype_name(dtype), truncated);
@@ -297,10 +286,9 @@ Test(bound, of_narrow_additions_is_nearly_reached_and_broken_by_truncation) {
 Test(bound, of_narrow_additions_minds_the_dtypes_own_range) {
   uint16_t large[] = {0x7bff, 0x7bff, 0xfbff}; /* 65504 + 65504 - 65504 */
   float x[] = {0.75f, -0x1p-30f, 3};
-  struct fold_truth truth;
+  TRUTH(truth);
   mpfr_t narrow, plain_bound;
   mpfr_inits2(128, narrow, plain_bound, (mpfr_ptr)0);
-  fold_truth_init(&truth);
   cr_assert(fold_oracle_exact(FOLD_F16, FOLD_SUM, large, 3, 1, &truth).code == FOLD_OK);
   cr_expect(fold_bound(way_of((struct way)NARROWLY, truth.dtype), &truth, 2, narrow).code == FOLD_UNSUPPORTED,
             "131008 is no f16");
@@ -310,19 +298,16 @@ Test(bound, of_narrow_additions_minds_the_dtypes_own_range) {
   cr_assert(fold_bound(way_of((struct way)NARROWLY, truth.dtype), &truth, 2, narrow).code == FOLD_OK);
   cr_assert(fold_bound(way_of((struct way)PLAINLY, truth.dtype), &truth, 2, plain_bound).code == FOLD_OK);
   cr_expect(mpfr_equal_p(narrow, plain_bound), "f32 is its own accumulator");
-  fold_truth_free(&truth);
   mpfr_clears(narrow, plain_bound, (mpfr_ptr)0);
 }
 
 static enum fold_code answer(struct way way, enum fold_op op, const float *x, size_t n, uint64_t height) {
-  struct fold_truth truth;
+  TRUTH(truth);
   mpfr_t bound;
   mpfr_init2(bound, 53);
-  fold_truth_init(&truth);
   cr_assert(fold_oracle_exact(FOLD_F32, op, x, n, 1, &truth).code == FOLD_OK);
   fold_status status = fold_bound(way_of(way, FOLD_F32), &truth, height, bound);
   cr_expect((status.code == FOLD_OK) == (status.text[0] == '\0'), "a refusal has its reason");
-  fold_truth_free(&truth);
   mpfr_clear(bound);
   return status.code;
 }
@@ -379,14 +364,12 @@ Test(bound, its_refusals_say_why) {
       {FOLD_PROD, {0x1p100f, 0x1p100f, 0x1p-100f}, "no bound: a product on the way, or the last, may overflow"},
       {FOLD_MAX, {1, 2, 3}, "no bound: max and min round nothing"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    struct fold_truth truth;
+    TRUTH(truth);
     mpfr_t bound;
     mpfr_init2(bound, 53);
-    fold_truth_init(&truth);
     cr_assert_eq(fold_oracle_exact(FOLD_F32, rows[i].op, rows[i].x, 3, 1, &truth).code, FOLD_OK);
     fold_status status = fold_bound(way_of((struct way)PLAINLY, FOLD_F32), &truth, 2, bound);
     cr_expect(status.code == FOLD_UNSUPPORTED && !strcmp(status.text, rows[i].why), "row %zu: %s", i, status.text);
-    fold_truth_free(&truth);
     mpfr_clear(bound);
   }
 }
@@ -395,10 +378,9 @@ Test(bound, its_refusals_say_why) {
 Test(bound, a_tall_tree_has_the_bound_of_any_order) {
   float x[] = {4, 0x1p-26f, -0x1p-26f, -4};
   uint64_t heights[] = {(uint64_t)1 << 23, (uint64_t)1 << 24, UINT64_MAX};
-  struct fold_truth truth;
+  TRUTH(truth);
   mpfr_t bound;
   mpfr_init2(bound, 53);
-  fold_truth_init(&truth);
   cr_assert(fold_oracle_exact(FOLD_F32, FOLD_SUM, x, 4, 1, &truth).code == FOLD_OK);
   for (int i = 0; i < 3; i++) {
     cr_assert(fold_bound(way_of((struct way)PLAINLY, truth.dtype), &truth, heights[i], bound).code == FOLD_OK);
@@ -406,5 +388,4 @@ Test(bound, a_tall_tree_has_the_bound_of_any_order) {
               (unsigned long long)heights[i]);
   }
   mpfr_clear(bound);
-  fold_truth_free(&truth);
 }

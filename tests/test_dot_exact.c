@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/bits.h"
+#include "cleanup.h"
 #include "fixtures/generator.h"
 #include "integers.h"
 #include "oracles/exact.h"
@@ -84,11 +85,9 @@ Test(dot_exact, equals_mpfr_at_the_edges_of_the_scales) {
 
 static uint64_t bits_of(const double *x, const double *y, size_t n) {
   struct fold_terms terms = products(FOLD_F64, x, y, n);
-  struct fold_truth truth;
-  fold_truth_init(&truth);
+  TRUTH(truth);
   cr_assert_eq(fold_oracle_terms(&terms, 1, &truth).code, FOLD_OK);
   uint64_t bits = truth.rounded[FOLD_F64];
-  fold_truth_free(&truth);
   return bits;
 }
 
@@ -142,12 +141,10 @@ Test(dot_exact, does_not_depend_on_threads) {
     cr_expect_eq(got, want, "%u threads", threads);
   }
   struct fold_terms terms = products(FOLD_F64, x, y, N);
-  struct fold_truth truth;
-  fold_truth_init(&truth);
+  TRUTH(truth);
   cr_assert_eq(fold_oracle_terms(&terms, 3, &truth).code, FOLD_OK);
   cr_expect_eq(truth.rounded[FOLD_F64], want);
   cr_expect_eq(truth.lowest, state->lowest);
-  fold_truth_free(&truth);
   free(state);
   free(x);
   free(y);
@@ -167,13 +164,11 @@ Test(dot_exact, ill_conditioned_factors_have_the_wanted_condition) {
         fold_generate(&first, 0, n, x);
         fold_generate(&second, 0, n, y);
         struct fold_terms terms = products(dtype, x, y, n);
-        struct fold_truth truth;
-        fold_truth_init(&truth);
+        TRUTH(truth);
         cr_assert_eq(fold_oracle_terms(&terms, 1, &truth).code, FOLD_OK);
         double quotient = truth.condition / wanted[k];
         cr_expect(quotient >= 1 / 5.66 && quotient <= 5.66, "%s n=%zu: condition %g for %g",
                   fold_dtype_name((enum fold_dtype)dtype), n, truth.condition, wanted[k]);
-        fold_truth_free(&truth);
         reached++;
       }
   cr_expect_gt(reached, 40, "%zu conditions", reached);
@@ -185,8 +180,7 @@ Test(dot_exact, a_truth_is_used_again) {
   for (size_t i = 0; i < MOST_TERMS; i++) x[i] = 1 + 0x1.8p-51;
   struct fold_terms terms = products(FOLD_F64, x, x, 3);
   for (int fast = 0; fast < 2; fast++) {
-    struct fold_truth truth;
-    fold_truth_init(&truth);
+    TRUTH(truth);
     cr_assert_eq((fast ? fold_oracle_terms(&terms, 1, &truth) : fold_oracle_mpfr_terms(&terms, &truth)).code, FOLD_OK);
     cr_expect(truth.factors == 2 && truth.lowest == -104 && !truth.enclosed, "%d", fast);
     const enum fold_op ops[] = {FOLD_PROD, FOLD_MAX};
@@ -197,7 +191,6 @@ Test(dot_exact, a_truth_is_used_again) {
       cr_expect(truth.factors == 1 && truth.lowest == FOLD_NO_BIT && truth.enclosed == (k == 0), "%d, %d: %u, %ld, %d",
                 fast, k, truth.factors, truth.lowest, truth.enclosed);
     }
-    fold_truth_free(&truth);
   }
   mpfr_free_cache();
 }
@@ -205,10 +198,8 @@ Test(dot_exact, a_truth_is_used_again) {
 Test(dot_exact, other_folds_of_products_are_refused) {
   double one = 1;
   struct fold_terms terms = products(FOLD_F64, &one, &one, 1);
-  struct fold_truth truth;
+  TRUTH(truth);
   terms.op = FOLD_MAX;
-  fold_truth_init(&truth);
   cr_expect_eq(fold_oracle_terms(&terms, 1, &truth).code, FOLD_BAD_INPUT);
   cr_expect_eq(fold_oracle_mpfr_terms(&terms, &truth).code, FOLD_BAD_INPUT);
-  fold_truth_free(&truth);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/bits.h"
+#include "cleanup.h"
 #include "integers.h"
 #include "oracles/bound.h"
 #include "oracles/exact.h"
@@ -152,12 +153,10 @@ static uint64_t joined(enum fold_dtype dtype, uint64_t x, uint64_t y, uint64_t s
     fold_bits_store(dtype, other, i, second[i]);
   }
   const struct fold_terms terms = {dtype, FOLD_SUM, 2, {in, other}, {1, 1}, 2, NULL, false};
-  struct fold_truth truth;
-  fold_truth_init(&truth);
+  TRUTH(truth);
   const fold_status status = fold_oracle_mpfr_terms(&terms, &truth);
   cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
   const uint64_t bits = truth.rounded[dtype];
-  fold_truth_free(&truth);
   return bits;
 }
 
@@ -251,12 +250,11 @@ static void check_bound(const char *name, enum fold_dtype dtype, int kind, const
                         size_t *bounded) {
   struct fold_terms terms = {
       .dtype = dtype, .op = FOLD_SUM, .factors = 2, .factor = {f->x, f->y}, .step = {1, 1}, .n = n};
-  struct fold_truth truth;
+  TRUTH(truth);
   struct fold_outcomes may;
   uint64_t height, got = replay(fold_order_replay, name, dtype, f, n);
   mpfr_t bound, error;
   mpfr_inits2(256, bound, error, (mpfr_ptr)0);
-  fold_truth_init(&truth);
   cr_assert_eq(fold_oracle_terms(&terms, 2, &truth).code, FOLD_OK);
   cr_assert_eq(fold_order_height(fold_order_find(name), dtype, NULL, n, &height).code, FOLD_OK);
   fold_status status = fold_bound_outcomes(fold_arithmetic_of(FOLD_PLAIN, dtype), &truth, height, NULL, bound, &may);
@@ -274,7 +272,6 @@ static void check_bound(const char *name, enum fold_dtype dtype, int kind, const
     if (may.exact) cr_expect(fold_bits_same(dtype, got, truth.rounded[dtype]) || class == FOLD_ZERO);
     ++*bounded;
   }
-  fold_truth_free(&truth);
   mpfr_clears(bound, error, (mpfr_ptr)0);
 }
 
@@ -320,11 +317,10 @@ Test(dot_orders, the_bound_of_one_product_is_one_rounding) {
     fold_bits_store(one[k].dtype, &y, 0, fold_bits_from_double(one[k].dtype, one[k].y));
     struct fold_terms terms = {
         .dtype = one[k].dtype, .op = FOLD_SUM, .factors = 2, .factor = {&x, &y}, .step = {1, 1}, .n = 1};
-    struct fold_truth truth;
+    TRUTH(truth);
     struct fold_outcomes may;
     mpfr_t bound, most;
     mpfr_inits2(128, bound, most, (mpfr_ptr)0);
-    fold_truth_init(&truth);
     cr_assert_eq(fold_oracle_terms(&terms, 1, &truth).code, FOLD_OK);
     cr_assert_eq(fold_bound_outcomes(fold_arithmetic_of(FOLD_PLAIN, one[k].dtype), &truth, 0, NULL, bound, &may).code,
                  FOLD_OK);
@@ -334,18 +330,15 @@ Test(dot_orders, the_bound_of_one_product_is_one_rounding) {
     if (one[k].dtype == FOLD_F32)
       cr_expect(mpfr_lessequal_p(bound, most), "%zu: a bound of more than two roundings", k);
     if (one[k].exact && one[k].dtype != FOLD_F16) cr_expect(mpfr_zero_p(bound), "%zu", k);
-    fold_truth_free(&truth);
     mpfr_clears(bound, most, (mpfr_ptr)0);
   }
 }
 
 static enum fold_code bound_of(const struct fold_terms *terms, struct fold_arithmetic how, uint64_t height,
                                mpfr_t bound, struct fold_outcomes *may) {
-  struct fold_truth truth;
-  fold_truth_init(&truth);
+  TRUTH(truth);
   cr_assert_eq(fold_oracle_terms(terms, 1, &truth).code, FOLD_OK);
   const enum fold_code code = fold_bound_outcomes(how, &truth, height, NULL, bound, may).code;
-  fold_truth_free(&truth);
   return code;
 }
 

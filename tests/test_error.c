@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 
 #include "base/bits.h"
+#include "cleanup.h"
 #include "oracles/exact.h"
 
 /* |got - exact| counts the farther end of [exact, exact_up], on whichever side of it the result is, and within. */
@@ -20,9 +21,8 @@ Test(error, of_an_enclosed_truth_the_farther_end_counts) {
       {1, 1, 1, 0},
       {1, 1 + 0x1p-40, -1, 2 + 0x1p-40},
   };
-  struct fold_truth truth;
+  TRUTH(truth);
   mpfr_t error;
-  fold_truth_init(&truth);
   mpfr_init2(error, 64);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     mpfr_set_d(truth.exact, rows[i].low, MPFR_RNDN);
@@ -31,15 +31,13 @@ Test(error, of_an_enclosed_truth_the_farther_end_counts) {
     cr_expect(mpfr_cmp_d(error, rows[i].error) == 0, "row %zu: %a", i, mpfr_get_d(error, MPFR_RNDN));
   }
   mpfr_clear(error);
-  fold_truth_free(&truth);
 }
 
 /* In two bits 1 + 2^-20 is 1.5, and not 1: of either end, on either side. */
 Test(error, is_rounded_away_from_zero) {
   static const double ends[][2] = {{1 + 0x1p-20, 1}, {1, 1 + 0x1p-20}, {-1 - 0x1p-20, -1}, {-1, -1 - 0x1p-20}};
-  struct fold_truth truth;
+  TRUTH(truth);
   mpfr_t error;
-  fold_truth_init(&truth);
   mpfr_init2(error, 2);
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
     mpfr_set_d(truth.exact, ends[i][0], MPFR_RNDN);
@@ -48,7 +46,6 @@ Test(error, is_rounded_away_from_zero) {
     cr_expect(mpfr_cmp_d(error, 1.5) == 0, "%a, %a: %a", ends[i][0], ends[i][1], mpfr_get_d(error, MPFR_RNDN));
   }
   mpfr_clear(error);
-  fold_truth_free(&truth);
 }
 
 Test(error, its_ratios_are_rounded_up) {

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cleanup.h"
 #include "fixtures/generator.h"
 #include "integers.h"
 #include "oracles/exact.h"
@@ -195,11 +196,9 @@ Test(exact, closes_random_states_like_integers_and_like_mpfr_subnormalize) {
 static uint64_t sum_of(enum fold_dtype dtype, const double *terms, size_t n, enum fold_dtype to) {
   uint64_t data[16];
   for (size_t i = 0; i < n; i++) fold_bits_store(dtype, data, i, fold_bits_from_double(dtype, terms[i]));
-  struct fold_truth truth;
-  fold_truth_init(&truth);
+  TRUTH(truth);
   cr_assert(fold_oracle_exact(dtype, FOLD_SUM, data, n, 1, &truth).code == FOLD_OK);
   uint64_t bits = truth.rounded[to];
-  fold_truth_free(&truth);
   return bits;
 }
 
@@ -296,8 +295,7 @@ Test(exact, follows_the_policy_for_special_values) {
 
 Test(exact, states_the_condition_number) {
   double terms[] = {1e8, 1, -1e8};
-  struct fold_truth truth;
-  fold_truth_init(&truth);
+  TRUTH(truth);
   cr_expect(fold_oracle_exact(FOLD_F64, FOLD_SUM, terms, 3, 1, &truth).code == FOLD_OK);
   cr_expect(truth.condition == 200000001.0 && mpfr_cmp_d(truth.abs_sum, 200000001.0) == 0, "%g", truth.condition);
   terms[1] = 0;
@@ -309,7 +307,6 @@ Test(exact, states_the_condition_number) {
   cr_expect(fold_oracle_exact(FOLD_F64, FOLD_SUM, terms, 3, 1, &truth).code == FOLD_OK);
   cr_expect(truth.condition != truth.condition && !truth.finite_terms);
   cr_expect(mpfr_cmp_d(truth.abs_sum, 2e8) == 0, "abs_sum is of the finite terms");
-  fold_truth_free(&truth);
 }
 
 /* Who closes states has seen no terms: of their lowest bit it knows the dtype's alone, and of sums of zeros that there is none. */

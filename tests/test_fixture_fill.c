@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "cleanup.h"
 #include "fixtures/fixture.h"
 #include "fixtures/npy.h"
 #include "scratch.h"
@@ -18,7 +19,7 @@ static fold_status load_text(struct scratch *s, const char *text, struct fold_ca
 
 Test(fixture_fill, a_generated_case_is_filled_by_its_generator) {
   SCRATCH(s);
-  struct fold_cases cases = {0};
+  CASES(cases) = {0};
   fold_status status = load_text(&s, NORMAL "dtype = all\nrows = 3\ncols = 701\nseed = 1, 9\n", &cases);
   cr_assert(status.code == FOLD_OK && cases.n == 8, "%s", status.text);
   for (size_t i = 0; i < cases.n; i++) {
@@ -33,7 +34,6 @@ Test(fixture_fill, a_generated_case_is_filled_by_its_generator) {
     cr_expect(status.code == FOLD_OK && memcmp(got, want, nbytes) == 0, "%s %s", c->name, status.text);
     cr_expect(memcmp(got, other, nbytes) != 0, "%s: the seed changes nothing", c->name);
   }
-  fold_cases_free(&cases);
 }
 
 Test(fixture_fill, a_literal_case_is_filled_to_the_bit) {
@@ -46,7 +46,7 @@ Test(fixture_fill, a_literal_case_is_filled_to_the_bit) {
        0x7ff8000000000000, 0xc059000000000000},
   };
   SCRATCH(s);
-  struct fold_cases cases = {0};
+  CASES(cases) = {0};
   fold_status status = load_text(&s, text, &cases);
   cr_assert(status.code == FOLD_OK && cases.n == FOLD_E4M3, "%s", status.text);
   for (size_t i = 0; i < cases.n; i++) {
@@ -58,7 +58,6 @@ Test(fixture_fill, a_literal_case_is_filled_to_the_bit) {
                 (unsigned long long)fold_bits_load(c->dtype, got, k));
     cr_expect(strcmp(c->provenance, "here") == 0 && strcmp(c->expect, "nan") == 0, "%s", c->name);
   }
-  fold_cases_free(&cases);
 }
 
 Test(fixture_fill, values_are_repeated_as_a_row) {
@@ -66,7 +65,7 @@ Test(fixture_fill, values_are_repeated_as_a_row) {
       "dtype = f32\nvalues = 1, -2, 4\ntimes = 3\nexpect_sum = 9\n"
       "[b]\nprovenance = here\ndtype = f32\nbits = 0x3f800000, 0xc0000000, 0x40800000\ntimes = 3\n";
   SCRATCH(s);
-  struct fold_cases cases = {0};
+  CASES(cases) = {0};
   fold_status status = load_text(&s, text, &cases);
   cr_assert(status.code == FOLD_OK && cases.n == 2, "%s", status.text);
   for (size_t i = 0; i < 2; i++) {
@@ -76,7 +75,6 @@ Test(fixture_fill, values_are_repeated_as_a_row) {
               fold_case_fill(&cases.at[i], 0, got, 1).code == FOLD_OK);
     cr_expect(memcmp(got, want, sizeof want) == 0, "%s", cases.at[i].name);
   }
-  fold_cases_free(&cases);
 }
 
 /* A NaN that signals, a NaN's payload, the smallest subnormal: no spelling of a number gives them. */
@@ -93,7 +91,7 @@ Test(fixture_fill, bits_are_filled_as_they_stand) {
       {0x7ff0000000000001, 0x3ff0000000000000, 0xfff8000000012345, 1, 0x8000000000000000},
   };
   SCRATCH(s);
-  struct fold_cases cases = {0};
+  CASES(cases) = {0};
   fold_status status = load_text(&s, text, &cases);
   cr_assert(status.code == FOLD_OK && cases.n == 5, "%s", status.text);
   for (size_t i = 0; i < 4; i++) {
@@ -104,7 +102,6 @@ Test(fixture_fill, bits_are_filled_as_they_stand) {
       cr_expect_eq(fold_bits_load(c->dtype, got, k), want[i < 2 ? 0 : i - 1][k], "%s: pattern %zu is %llx", c->name, k,
                    (unsigned long long)fold_bits_load(c->dtype, got, k));
   }
-  fold_cases_free(&cases);
 }
 
 static fold_status fill_count(void *context, uint64_t first, size_t n, void *out) {
@@ -116,7 +113,7 @@ static fold_status fill_count(void *context, uint64_t first, size_t n, void *out
 /* A path in a fixture file is its folder's, wherever the user stands; one from the root is itself. */
 Test(fixture_fill, a_path_is_relative_to_the_fixture_file) {
   struct scratch s, elsewhere;
-  struct fold_cases cases = {0};
+  CASES(cases) = {0};
   char text[600];
   cr_assert(scratch_open(&s) && scratch_open(&elsewhere));
   cr_assert(fold_npy_write(scratch_path(&s, "x.npy"), FOLD_F32, 3, 4, false, fill_count, NULL).code == FOLD_OK);
@@ -130,7 +127,6 @@ Test(fixture_fill, a_path_is_relative_to_the_fixture_file) {
   scratch_write(&s, "c.ini", "[c]\nprovenance = here\nnpy = x.npy\n", strlen("[c]\nprovenance = here\nnpy = x.npy\n"));
   status = fold_cases_load_file("c.ini", &cases);
   cr_expect(status.code == FOLD_OK && cases.n == 3, "without a folder: %s", status.text);
-  fold_cases_free(&cases);
   cr_assert_eq(chdir("/"), 0);
   scratch_close(&s);
   scratch_close(&elsewhere);
@@ -193,7 +189,7 @@ Test(fixture_fill, values_of_a_given_shape_are_those_of_all_inputs) {
   SCRATCH(s);
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
     char text[400];
-    struct fold_cases cases = {0};
+    CASES(cases) = {0};
     const bool keyed = strstr(shapes[i].text, "slots");
     const size_t all = shapes[i].elements[0] + (keyed ? 0 : shapes[i].elements[1]);
     int used = snprintf(text, sizeof text, GIVEN "dtype = f32\n%svalues = 1", shapes[i].text);
@@ -212,7 +208,6 @@ Test(fixture_fill, values_of_a_given_shape_are_those_of_all_inputs) {
       cr_expect(here == (float)(k + 1), "%s: value %zu is %g", cases.at[0].name, k, (double)here);
     }
     cr_expect(!keyed || (keys[0] == 4 && keys[1] == 0 && keys[2] == 3), "%u %u %u", keys[0], keys[1], keys[2]);
-    fold_cases_free(&cases);
   }
 }
 
@@ -285,7 +280,7 @@ Test(fixture_fill, a_file_for_each_input_is_read_as_it_was_when_the_case_was_mad
   SCRATCH(s);
   char list[1200], wanted[1300];
   const char *values = strdup(scratch_path(&s, "v.npy")), *keys = strdup(scratch_path(&s, "k.npy"));
-  struct fold_cases cases = {0};
+  CASES(cases) = {0};
   float got[8];
   uint32_t slots[4];
   int begin = 1;
@@ -311,6 +306,5 @@ Test(fixture_fill, a_file_for_each_input_is_read_as_it_was_when_the_case_was_mad
   expect_changed(c, 1, "k.npy: it changed since the case was made");
   cr_assert_eq(fold_npy_write(values, FOLD_F32, 2, 4, false, fill_count, NULL).code, FOLD_OK);
   expect_changed(c, 0, "v.npy: it changed since the case was made");
-  fold_cases_free(&cases);
   free((char *)(uintptr_t)values), free((char *)(uintptr_t)keys);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "cleanup.h"
 #include "fixtures/fixture.h"
 
 static struct fold_cases load_set(const char *set) {
@@ -19,7 +20,7 @@ static struct fold_cases load_set(const char *set) {
 }
 
 Test(fixture_sets, the_default_set_takes_every_generator_in_every_dtype) {
-  struct fold_cases cases = load_set("default");
+  CASES(cases) = load_set("default");
   size_t n;
   const struct fold_generator *all = fold_generators(&n);
   for (size_t g = 0; g < n; g++) {
@@ -30,7 +31,6 @@ Test(fixture_sets, the_default_set_takes_every_generator_in_every_dtype) {
     cr_expect((sums & FOLD_EVERYWHERE) == (all[g].dtypes & FOLD_EVERYWHERE), "%s sums in the dtypes %x of %x",
               all[g].name, sums, all[g].dtypes);
   }
-  fold_cases_free(&cases);
 }
 
 static bool has(const struct fold_cases *cases, const char *generator, enum fold_dtype dtype, enum fold_op op,
@@ -45,7 +45,7 @@ static bool has(const struct fold_cases *cases, const char *generator, enum fold
 }
 
 Test(fixture_sets, the_default_set_stands_on_both_sides_of_every_boundary) {
-  struct fold_cases cases = load_set("default");
+  CASES(cases) = load_set("default");
   static const char *const dense[] = {"normal", "mixed", "integers", "ill_conditioned"};
   for (size_t g = 0; g < 4; g++) {
     size_t most = g < 2 ? 1 << 18 : 1 << 16;
@@ -70,7 +70,6 @@ Test(fixture_sets, the_default_set_stands_on_both_sides_of_every_boundary) {
       cr_expect(found >= 5, "%s of %s: %zu cases", fold_op_name((enum fold_op)op),
                 fold_dtype_name((enum fold_dtype)dtype), found);
     }
-  fold_cases_free(&cases);
 }
 
 /* Tiles of 1, 3, 5 and 7 times a power of two: of a warp's lanes, a block's threads, or a loop that a compiler unrolled. */
@@ -92,7 +91,7 @@ static bool has_whole_tiles(const struct fold_cases *cases, const struct fold_pr
 Test(fixture_sets, rows_of_whole_tiles_are_there_for_every_problem_and_dtype) {
   static const char *const sets[] = {"default", "guests"};
   for (int s = 0; s < 2; s++) {
-    struct fold_cases cases = load_set(sets[s]);
+    CASES(cases) = load_set(sets[s]);
     for (int p = 0; p < FOLD_PROBLEMS; p++)
       for (int dtype = 0; dtype < FOLD_FLOATS; dtype++) {
         const struct fold_problem *problem = fold_problem((enum fold_problem_id)p);
@@ -104,7 +103,6 @@ Test(fixture_sets, rows_of_whole_tiles_are_there_for_every_problem_and_dtype) {
                       "%s: no %s of whole tiles of %zu in %s", sets[s], problem->name, tile,
                       fold_dtype_name((enum fold_dtype)dtype));
       }
-    fold_cases_free(&cases);
   }
 }
 
@@ -149,7 +147,7 @@ Test(fixture_sets, no_length_is_far_from_one_that_is_tried) {
 /* Of integers: lengths at which tiles end; counts of bytes that leave 16 bits, and f32; sums by key. */
 Test(fixture_sets, integers_for_guests_have_lengths_and_leave_narrow_accumulators) {
   static bool length[20001];
-  struct fold_cases cases = load_set("guests");
+  CASES(cases) = load_set("guests");
   unsigned keyed = 0, past_16_bits = 0, past_f32 = 0;
   for (size_t i = 0; i < cases.n; i++) {
     const struct fold_case *c = &cases.at[i];
@@ -165,12 +163,11 @@ Test(fixture_sets, integers_for_guests_have_lengths_and_leave_narrow_accumulator
     for (size_t around = k - 1; around <= k + 1; around++) cr_expect(length[around], "no %zu integers", around);
   cr_expect_eq(keyed, 1u << FOLD_I8 | 1u << FOLD_I32 | 1u << FOLD_I64);
   cr_expect(past_16_bits && past_f32, "%u %u", past_16_bits, past_f32);
-  fold_cases_free(&cases);
 }
 
 /* Kernels that add by key have indices of 16 bits, tables of a block's threads, and columns by warps. */
 Test(fixture_sets, keyed_sums_for_guests_are_past_16_bits_and_blocks_of_threads) {
-  struct fold_cases cases = load_set("guests");
+  CASES(cases) = load_set("guests");
   size_t slots = 0, terms = 0, columns = 0;
   for (size_t i = 0; i < cases.n; i++) {
     const struct fold_case *c = &cases.at[i];
@@ -182,13 +179,12 @@ Test(fixture_sets, keyed_sums_for_guests_are_past_16_bits_and_blocks_of_threads)
   }
   cr_expect(slots > 65536 && terms > 65536 && columns > 1024, "%zu slots, %zu terms, %zu columns", slots, terms,
             columns);
-  fold_cases_free(&cases);
 }
 
 /* Kernels for large products may cut factors to fewer bits, which whole numbers of few bits do not show; and their order may depend on the
  * number of rows, columns or products. */
 Test(fixture_sets, large_products_for_guests_have_full_significands_and_batches) {
-  struct fold_cases cases = load_set("guests");
+  CASES(cases) = load_set("guests");
   unsigned full = 0, axes = 0;
   for (size_t i = 0; i < cases.n; i++) {
     const struct fold_case *c = &cases.at[i];
@@ -201,13 +197,12 @@ Test(fixture_sets, large_products_for_guests_have_full_significands_and_batches)
   }
   cr_expect((full & FOLD_EVERYWHERE) == FOLD_EVERYWHERE, "dtypes %x of %x", full, FOLD_EVERYWHERE);
   cr_expect_eq(axes, 15u, "axes %x", axes);
-  fold_cases_free(&cases);
 }
 
 /* On these a lost, doubled or foreign term is a whole number. */
 Test(fixture_sets, terms_cannot_hide_in_any_problem_and_dtype) {
   static const char *const generators[] = {"counted", "lone", "powers", "few"};
-  struct fold_cases cases = load_set("default");
+  CASES(cases) = load_set("default");
   for (size_t g = 0; g < 4; g++)
     for (int p = 0; p < FOLD_PROBLEMS; p++) {
       const struct fold_problem *problem = fold_problem((enum fold_problem_id)p);
@@ -225,14 +220,13 @@ Test(fixture_sets, terms_cannot_hide_in_any_problem_and_dtype) {
       cr_expect(g == 0 || problem->inputs == 1 || fold_is_keys(problem, 1) || (swapped & want) == want,
                 "%s of %s: the other factor in %x of %x", problem->name, generators[g], swapped, want);
     }
-  fold_cases_free(&cases);
 }
 
 /* Libraries choose tiles and splits by k, and lose a tail at few sizes: every multiple of 8, every remainder modulo numbers up to 200, and
  * so many terms in all as a host multiplies in well under a minute. */
 Test(fixture_sets, products_for_guests_sweep_k_past_20000) {
   static bool swept[20600], remainder[200][200];
-  struct fold_cases cases = load_set("guests");
+  CASES(cases) = load_set("guests");
   size_t terms = 0, n = 0;
   for (size_t i = 0; i < cases.n; i++) {
     const struct fold_case *c = &cases.at[i];
@@ -249,12 +243,11 @@ Test(fixture_sets, products_for_guests_sweep_k_past_20000) {
   for (size_t q = 1; q <= 200; q++)
     for (size_t r = 0; r < q; r++) cr_expect(remainder[q - 1][r], "no k of %zu modulo %zu", r, q);
   cr_expect(n <= 4500 && terms <= 300000000, "%zu cases, %zu products", n, terms);
-  fold_cases_free(&cases);
 }
 
 /* And so is one that takes a pattern for a number: the dtypes of 8 bits have few enough to try all. */
 Test(fixture_sets, every_nan_of_8_bits_is_there_for_every_operation) {
-  struct fold_cases cases = load_set("default");
+  CASES(cases) = load_set("default");
   for (int dtype = FOLD_E4M3; dtype <= FOLD_E5M2; dtype++)
     for (int op = 0; op < FOLD_OPS; op++) {
       bool seen[256] = {false};
@@ -271,7 +264,6 @@ Test(fixture_sets, every_nan_of_8_bits_is_there_for_every_operation) {
                   "no %s of the NaN %02x in %s", fold_op_name((enum fold_op)op), bits,
                   fold_dtype_name((enum fold_dtype)dtype));
     }
-  fold_cases_free(&cases);
 }
 
 /* The reference study's six correctness cases, by the names that it gave them. */
@@ -286,7 +278,7 @@ Test(fixture_sets, the_reports_six_cases_are_there_by_name) {
               {"large_random/f32/sum/1x10000000/seed1", NULL, 0},
               {"custom_vs_thrust/f32/sum/1x1000000/seed1", NULL, 0}};
   static float x[1337];
-  struct fold_cases cases = load_set("all");
+  CASES(cases) = load_set("all");
   for (size_t k = 0; k < 6; k++) {
     const struct fold_case *found = NULL;
     for (size_t i = 0; i < cases.n; i++)
@@ -298,7 +290,6 @@ Test(fixture_sets, the_reports_six_cases_are_there_by_name) {
     const float one = k == 2 ? 0.f : k == 3 ? -1.f : 1.f;
     for (size_t i = 0; i < want[k].n; i++) cr_expect_eq(x[i], one, "%s, %zu: %g", found->name, i, (double)x[i]);
   }
-  fold_cases_free(&cases);
 }
 
 /* Of a case for collectives: a vector has a term a rank in each row; else rows are cut over the ranks. */
@@ -316,7 +307,7 @@ static bool has_world(const struct fold_cases *cases, unsigned ranks, bool vecto
 
 /* Most machines with GPUs have one or two: their collectives are judged on all that there is. */
 Test(fixture_sets, worlds_of_one_and_two_have_every_dtype_operation_and_kind_of_data) {
-  struct fold_cases cases = load_set("default");
+  CASES(cases) = load_set("default");
   size_t n;
   const struct fold_generator *all = fold_generators(&n);
   for (unsigned ranks = 1; ranks <= 2; ranks++)
@@ -341,7 +332,6 @@ Test(fixture_sets, worlds_of_one_and_two_have_every_dtype_operation_and_kind_of_
       cr_expect(has_world(&cases, ranks, true, c->source.generator, FOLD_F32, c->problem->op), "%u ranks: no %s of %s",
                 ranks, fold_op_name(c->problem->op), c->source.generator->name);
   }
-  fold_cases_free(&cases);
 }
 
 /* What the speed of `verify` rests on. */
@@ -390,7 +380,7 @@ Test(fixture_sets, the_sets_stay_within_their_budgets) {
 static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 Test(fixture_sets, every_case_has_a_name_of_its_own_and_its_input) {
-  struct fold_cases cases = load_set("default");
+  CASES(cases) = load_set("default");
   const char **names = malloc(cases.n * sizeof *names);
   for (size_t i = 0; i < cases.n; i++) names[i] = cases.at[i].name;
   qsort(names, cases.n, sizeof *names, by_text);
@@ -405,7 +395,6 @@ Test(fixture_sets, every_case_has_a_name_of_its_own_and_its_input) {
     cr_expect(fold_glob_match(c->name, c->name), "%s does not match itself", c->name);
   }
   free(names);
-  fold_cases_free(&cases);
 }
 
 /* The exact sum of a literal or captured row, or of its products with the other: a mantissa over the whole range rounds nothing. */
@@ -427,7 +416,7 @@ static bool sum_is(const struct fold_case *c, const uint64_t *bits, const uint64
 }
 
 Test(fixture_sets, every_expected_sum_is_the_exact_sum) {
-  struct fold_cases cases = load_set("default");
+  CASES(cases) = load_set("default");
   size_t literals = 0, expected = 0;
   for (size_t i = 0; i < cases.n; i++) {
     const struct fold_case *c = &cases.at[i];
@@ -451,11 +440,9 @@ Test(fixture_sets, every_expected_sum_is_the_exact_sum) {
     for (unsigned input = 0; input < FOLD_INPUTS; input++) free(bits[input]);
   }
   cr_expect(literals >= 30 && expected >= 40, "%zu literals, %zu expected sums", literals, expected);
-  fold_cases_free(&cases);
 }
 
 Test(fixture_sets, a_large_case_stays_out_of_the_default_set) {
-  struct fold_cases cases = load_set("default");
+  CASES(cases) = load_set("default");
   for (size_t i = 0; i < cases.n; i++) cr_expect(cases.at[i].set == FOLD_SET_DEFAULT, "%s", cases.at[i].name);
-  fold_cases_free(&cases);
 }

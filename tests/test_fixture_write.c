@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "cleanup.h"
 #include "fixtures/fixture.h"
 #include "fixtures/literal.h"
 #include "fixtures/npy.h"
@@ -99,7 +100,7 @@ static void write_and_read(struct scratch *s, const struct fold_case *cases, siz
 Test(fixture_write, a_case_of_any_kind_reads_back_as_the_same_input) {
   SCRATCH(s);
   static struct fold_case cases[TRIALS];
-  struct fold_cases got = {0};
+  CASES(got) = {0};
   size_t generated = 0, problems = 0, dtypes = 0;
   for (size_t i = 0; i < TRIALS; i++) {
     cases[i] = draw_case(i);
@@ -112,7 +113,6 @@ Test(fixture_write, a_case_of_any_kind_reads_back_as_the_same_input) {
     cr_expect_eq(got.at[i].literal == NULL, fold_case_factors(&cases[i]) == 0, "%s", got.at[i].name);
   }
   cr_expect(problems == (1u << FOLD_PROBLEMS) - 1 && dtypes == (1u << FOLD_DTYPES) - 1 && generated > 0);
-  fold_cases_free(&got);
 }
 
 /* And what was read, written again, is the same text. */
@@ -154,7 +154,7 @@ Test(fixture_write, a_case_that_was_read_is_written_as_it_was) {
 Test(fixture_write, many_generated_elements_are_written_as_their_generator) {
   SCRATCH(s);
   struct fold_case cases[2] = {draw_case(1), draw_case(1)};
-  struct fold_cases got = {0};
+  CASES(got) = {0};
   for (size_t i = 0; i < 2; i++) {
     cases[i].dtype = FOLD_F32, cases[i].problem = fold_problem(FOLD_ROWS_SUM);
     cases[i].layout = (struct fold_case_layout){0};
@@ -164,7 +164,6 @@ Test(fixture_write, many_generated_elements_are_written_as_their_generator) {
   write_and_read(&s, cases, 2, &got);
   cr_expect(got.at[0].literal && !got.at[1].literal && got.at[1].source.seed == UINT64_MAX);
   for (size_t i = 0; i < 2; i++) expect_same(&cases[i], &got.at[i]);
-  fold_cases_free(&got);
 }
 
 /* Data of a file become values. */
@@ -209,14 +208,13 @@ Test(fixture_write, no_text_breaks_a_section) {
   SCRATCH(s);
   for (size_t i = 0; i <= sizeof texts / sizeof *texts; i++) {
     const char *text = i < sizeof texts / sizeof *texts ? texts[i] : long_text;
-    struct fold_cases got = {0};
+    CASES(got) = {0};
     const struct fold_case c = draw_case(7);
     FILE *out = fopen(scratch_path(&s, "w.ini"), "wb");
     cr_assert(out && fold_case_write(out, &c, "a", text, text).code == FOLD_OK && fclose(out) == 0);
     const fold_status status = fold_cases_load_file(scratch_path(&s, "w.ini"), &got);
     cr_assert(status.code == FOLD_OK && got.n == 1, "'%s': %s", text, status.text);
     expect_same(&c, &got.at[0]);
-    fold_cases_free(&got);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <sys/resource.h>
 
+#include "cleanup.h"
 #include "fixture_text.h"
 #include "sample.h"
 
@@ -70,13 +71,12 @@ Test(fixtures, a_section_stands_for_all_its_combinations_and_no_more) {
   };
   SCRATCH(s);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct fold_cases got = {0};
+    CASES(got) = {0};
     char names[1024];
     fold_status status = load_text(&s, cases[i].text, &got);
     names_of(&got, names, sizeof names);
     cr_expect(status.code == FOLD_OK && strcmp(names, cases[i].names) == 0, "%s\n: %s\n: %s", cases[i].text,
               status.text, names);
-    fold_cases_free(&got);
   }
 }
 
@@ -84,7 +84,7 @@ Test(fixtures, a_section_stands_for_all_its_combinations_and_no_more) {
 Test(fixtures, whole_numbers_of_integers_are_taken_exactly) {
   static const int64_t want[] = {INT64_MAX, INT64_MIN, (INT64_C(1) << 53) + 1, -(INT64_C(1) << 53) - 1, 16, 0};
   SCRATCH(s);
-  struct fold_cases got = {0};
+  CASES(got) = {0};
   const fold_status status = load_text(&s,
                                        GIVEN
                                        "dtype = i64\nvalues = 9223372036854775807, -9223372036854775808, "
@@ -93,15 +93,13 @@ Test(fixtures, whole_numbers_of_integers_are_taken_exactly) {
   cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
   for (size_t i = 0; i < sizeof want / sizeof *want; i++)
     cr_expect_eq((int64_t)got.at[0].literal[i], want[i], "value %zu: %lld", i, (long long)got.at[0].literal[i]);
-  fold_cases_free(&got);
 }
 
 static size_t count(const char *folder, const char *set, const char *globs) {
-  struct fold_cases cases = {0};
+  CASES(cases) = {0};
   fold_status status = fold_cases_load(folder, set, globs, &cases);
   cr_expect(status.code == FOLD_OK, "%s %s: %s", set, globs ? globs : "*", status.text);
   size_t n = cases.n;
-  fold_cases_free(&cases);
   return n;
 }
 
@@ -124,13 +122,12 @@ Test(fixtures, a_new_file_is_picked_up_and_globs_and_sets_choose) {
   cr_expect(count(s.folder, "default", "a/*/1x2/*,b/*") == 2, "two globs");
   cr_expect(count(s.folder, "default", "b/f32/sum/1x1/seed1") == 1, "a case's name");
   cr_expect(count(s.folder, "default", "c*") == 0 && count(s.folder, "default", "") == 0, "what matches nothing");
-  struct fold_cases cases = {0};
+  CASES(cases) = {0};
   scratch_write(&s, "zero.ini", first, sizeof first - 1);
   fold_status status = fold_cases_load(s.folder, "large", NULL, &cases);
   cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "zero.ini:1: the case a/f32/sum/1x1/seed1") &&
                 strstr(status.text, "one.ini:1"),
             "a name in two files: %s", status.text);
-  fold_cases_free(&cases);
 }
 
 /* What a glob means of a folder, each time with what cannot be read where it does not look. */
@@ -156,19 +153,17 @@ Test(fixtures, a_new_process_makes_only_what_its_globs_can_mean) {
   SCRATCH(s);
   scratch_write(&s, "one.ini", first, sizeof first - 1);
   for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
-    struct fold_cases cases = {0};
+    CASES(cases) = {0};
     const fold_status status = fold_cases_load_again(s.folder, "default", right[i].globs, &cases);
     cr_expect(status.code == FOLD_OK, "'%s': %s", right[i].globs, status.text);
     cr_expect_eq(cases.n, right[i].n, "'%s' means %zu cases, not %zu", right[i].globs, cases.n, right[i].n);
-    fold_cases_free(&cases);
   }
-  struct fold_cases cases = {0};
+  CASES(cases) = {0};
   const fold_status status = fold_cases_load_again(s.folder, "default", "on?", &cases);
   cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "one.ini:"), "the file's name means all of it: %s",
             status.text);
   cr_expect(fold_cases_load(s.folder, "default", "a", &cases).code == FOLD_BAD_INPUT,
             "a process that nobody has read for");
-  fold_cases_free(&cases);
 }
 
 Test(fixtures, globs_match_as_a_shell_would) {
@@ -214,13 +209,12 @@ Test(fixtures, mutated_files_never_mislead) {
       if (r % 32 == 0) n = 1 + (r >> 40) % n;
     }
     memory_file_write(&m, text, n);
-    struct fold_cases cases = {0};
+    CASES(cases) = {0};
     fold_status status = fold_cases_load_file(m.path, &cases);
     accepted += status.code == FOLD_OK;
     refused += status.code == FOLD_BAD_INPUT;
     bool fine = status.code == FOLD_OK ? cases.n > 0 : strstr(status.text, m.path) && !strchr(status.text, '\n');
     if (!fine && shown++ < 10) cr_expect(false, "trial %zu: code %d: %s", (size_t)trial, status.code, status.text);
-    fold_cases_free(&cases);
   }
   cr_expect(accepted + refused == 1500 && accepted > 100 && refused > 100, "%zu accepted, %zu refused", accepted,
             refused);
@@ -246,14 +240,13 @@ Test(fixtures, too_little_memory_is_said_so) {
     struct rlimit limit, tight;
     getrlimit(RLIMIT_AS, &limit);
     tight = (struct rlimit){space_used() + room, limit.rlim_max};
-    struct fold_cases cases = {0};
+    CASES(cases) = {0};
     setrlimit(RLIMIT_AS, &tight);
     fold_status status = fold_cases_load_file(m.path, &cases);
     setrlimit(RLIMIT_AS, &limit);
     short_of += status.code == FOLD_NO_MEMORY;
     cr_expect(status.code == FOLD_OK || status.code == FOLD_NO_MEMORY, "%d: %s", status.code, status.text);
     cr_expect(status.code == FOLD_OK || strstr(status.text, "memory"), "%s", status.text);
-    fold_cases_free(&cases);
   }
   cr_expect(short_of > 0, "memory never ran short: this test shows nothing");
 }

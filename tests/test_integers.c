@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+#include "cleanup.h"
 #include "integers.h"
 #include "literal.h"
 #include "oracles/exact.h"
@@ -127,25 +128,22 @@ Test(integers, exact_results_wrap_and_their_range_is_known) {
 /* A product too long to be held is enclosed; its low bits are known. */
 Test(integers, long_products_keep_their_low_bits) {
   static uint64_t x[3000];
-  struct fold_truth exact;
+  TRUTH(exact);
   uint64_t want = 1;
   for (size_t i = 0; i < 3000; i++) want *= x[i] = 2 * i + 0x7000000000000001u;
-  fold_truth_init(&exact);
   cr_assert_eq(fold_oracle_exact(FOLD_I64, FOLD_PROD, x, 3000, 1, &exact).code, FOLD_OK);
   cr_expect(exact.enclosed && !fold_truth_is_within(&exact, 64));
   cr_expect_eq(exact.rounded[FOLD_I64], want);
   cr_expect_eq(exact.rounded[FOLD_I32], want & 0xffffffff);
   cr_assert_eq(fold_oracle_mpfr(FOLD_I64, FOLD_PROD, x, 3000, &exact).code, FOLD_OK);
   cr_expect_eq(exact.rounded[FOLD_I64], want);
-  fold_truth_free(&exact);
 }
 
 Test(integers, no_terms_give_the_identity) {
   static const uint64_t want[FOLD_OPS] = {0, 1, 0x80000000, 0x7fffffff};
   const struct fold_order *order = fold_order_find("host/sequential");
-  struct fold_truth exact;
+  TRUTH(exact);
   int32_t got = -1;
-  fold_truth_init(&exact);
   for (int op = 0; op < FOLD_OPS; op++) {
     cr_assert_eq(fold_oracle_exact(FOLD_I32, (enum fold_op)op, &got, 0, 1, &exact).code, FOLD_OK);
     cr_expect_eq(exact.rounded[FOLD_I32], want[op], "%s", fold_op_name((enum fold_op)op));
@@ -157,7 +155,6 @@ Test(integers, no_terms_give_the_identity) {
     cr_assert_eq(fold_oracle_results(&call, FOLD_I32, 1, &got).code, FOLD_OK);
     cr_expect_eq((uint32_t)got, want[op]);
   }
-  fold_truth_free(&exact);
 }
 
 /* One result against the exact one: `held`, or else what the message says. */

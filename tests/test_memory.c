@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/bits.h"
+#include "cleanup.h"
 #include "fixtures/generator.h"
 #include "judge/judge.h"
 #include "judge/plan.h"
@@ -68,9 +69,8 @@ static fold_status bound_all(const struct fold_truth *truth) {
 static fold_status ask_oracles(void *context) {
   const struct question *q = context;
   size_t n = q->shape.rows * q->shape.cols;
-  struct fold_truth truth;
+  TRUTH(truth);
   struct fold_super sum = {0}, abs = {0};
-  fold_truth_init(&truth);
   fold_status status = fold_oracle_exact(q->dtype, q->op, q->in, n, q->shape.threads, &truth);
   if (status.code == FOLD_OK) status = bound_all(&truth);
   if (status.code == FOLD_OK) status = fold_oracle_mpfr(q->dtype, q->op, q->in, n < 700 ? n : 700, &truth);
@@ -79,7 +79,6 @@ static fold_status ask_oracles(void *context) {
     fold_super_close(q->dtype, &sum, q->dtype);
     status = fold_oracle_close(q->dtype, &sum, &abs, n, &truth);
   }
-  fold_truth_free(&truth);
   return status;
 }
 
@@ -261,10 +260,8 @@ Test(memory, of_a_row_that_is_refuted) {
 
 /* More bits than are held: 1,300 factors of 53. */
 static fold_status multiply_all(void *context) {
-  struct fold_truth truth;
-  fold_truth_init(&truth);
+  TRUTH(truth);
   const fold_status status = fold_oracle_mpfr(FOLD_F64, FOLD_PROD, context, 1300, &truth);
-  fold_truth_free(&truth);
   return status;
 }
 
@@ -290,11 +287,9 @@ static fold_status ask_dot(void *context) {
 
 Test(memory, of_dot_products) {
   static struct fold_super_dot state;
-  struct fold_truth truth;
-  fold_truth_init(&truth);
+  TRUTH(truth);
   cr_expect_eq(starve_through("products", add_products, &state), 1);
   cr_expect_eq(starve_through("the truth of products", ask_dot, &truth), 2);
-  fold_truth_free(&truth);
 }
 
 /* ---- regions ---- */

@@ -6,6 +6,7 @@
 
 #include "arithmetics.h"
 #include "base/bits.h"
+#include "cleanup.h"
 #include "oracles/bound.h"
 #include "oracles/bound_terms.h"
 
@@ -13,11 +14,10 @@
 static struct fold_outcomes outcomes_of(struct way way, enum fold_dtype dtype, enum fold_op op, const double *x,
                                         size_t n, double *bound) {
   uint64_t in[80];
-  struct fold_truth truth;
+  TRUTH(truth);
   struct fold_outcomes may;
   mpfr_t limit;
   mpfr_init2(limit, 128);
-  fold_truth_init(&truth);
   for (size_t i = 0; i < n; i++) {
     fold_bits_store(dtype, in, i, fold_bits_from_double(dtype, x[i]));
     cr_assert_eq(fold_bits_to_double(dtype, fold_bits_load(dtype, in, i)), x[i], "%a is no %s", x[i],
@@ -26,7 +26,6 @@ static struct fold_outcomes outcomes_of(struct way way, enum fold_dtype dtype, e
   cr_assert_eq(fold_oracle_exact(dtype, op, in, n, 1, &truth).code, FOLD_OK);
   cr_assert_eq(fold_bound_outcomes(way_of(way, dtype), &truth, n - 1, NULL, limit, &may).code, FOLD_OK);
   *bound = mpfr_get_d(limit, MPFR_RNDU);
-  fold_truth_free(&truth);
   mpfr_clear(limit);
   return may;
 }
@@ -84,10 +83,9 @@ Test(outcomes, an_overflow_of_the_accumulator_is_demanded_of_a_wider_result) {
 Test(outcomes, of_large_terms_of_one_sign_are_no_infinity_of_the_other) {
   enum { N = 1 << 14 };
   static float in[N];
-  struct fold_truth truth;
+  TRUTH(truth);
   mpfr_t bound;
   mpfr_init2(bound, 128);
-  fold_truth_init(&truth);
   for (int sign = 0; sign < 2; sign++)
     for (int small = 0; small < 2; small++) {
       struct fold_outcomes may;
@@ -98,7 +96,6 @@ Test(outcomes, of_large_terms_of_one_sign_are_no_infinity_of_the_other) {
                    FOLD_OK);
       cr_expect(may.infinite[sign] && !may.infinite[!sign] && !may.nan && !may.finite, "sign %d", sign);
     }
-  fold_truth_free(&truth);
   mpfr_clear(bound);
 }
 
@@ -110,11 +107,10 @@ Test(outcomes, of_a_sum_that_cancels_is_an_infinity_only_where_the_error_reaches
     bool possible;
   } rows[] = {{1001, false}, {2501, false}, {3001, false}, {4001, false}, {4201, true}, {6001, true}};
   uint16_t *in = malloc(6001 * sizeof *in);
-  struct fold_truth truth;
+  TRUTH(truth);
   mpfr_t bound;
   cr_assert_not_null(in);
   mpfr_init2(bound, 128);
-  fold_truth_init(&truth);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     for (int sign = 0; sign < 2; sign++) {
       struct fold_outcomes may;
@@ -129,7 +125,6 @@ Test(outcomes, of_a_sum_that_cancels_is_an_infinity_only_where_the_error_reaches
                 "%zu terms, sign %d: +inf %d, -inf %d", rows[i].n, sign, may.infinite[0], may.infinite[1]);
     }
   free(in);
-  fold_truth_free(&truth);
   mpfr_clear(bound);
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cleanup.h"
 #include "integers.h"
 #include "oracles/order.h"
 #include "possible.h"
@@ -60,13 +61,11 @@ static void try_order(const struct fold_order *order, enum fold_dtype dtype, con
 }
 
 static void try_orders(enum fold_dtype dtype, const void *in, size_t n, struct seen *seen) {
-  struct fold_truth truth;
+  TRUTH(truth);
   size_t n_orders;
   const struct fold_order *orders = fold_orders(&n_orders);
-  fold_truth_init(&truth);
   cr_assert_eq(fold_oracle_exact(dtype, FOLD_PROD, in, n, 1, &truth).code, FOLD_OK);
   for (size_t k = 0; k < n_orders; k++) try_order(&orders[k], dtype, in, n, &truth, seen);
-  fold_truth_free(&truth);
 }
 
 Test(outcomes, of_products_in_an_order_hold) {
@@ -92,11 +91,10 @@ Test(outcomes, of_a_product_in_an_order_nan_is_what_the_order_gives) {
   const struct fold_order *order = fold_order_find("host/sequential");
   for (int k = 0; k < 2; k++) {
     struct fold_running_product running;
-    struct fold_truth truth;
+    TRUTH(truth);
     struct fold_outcomes known, any;
     mpfr_t bound;
     mpfr_init2(bound, 128);
-    fold_truth_init(&truth);
     cr_assert_eq(fold_order_running_product(order, FOLD_F32, in[k], 3, &running).code, FOLD_OK);
     cr_assert_eq(fold_oracle_exact(FOLD_F32, FOLD_PROD, in[k], 3, 1, &truth).code, FOLD_OK);
     const struct fold_arithmetic plain = fold_arithmetic_of(FOLD_PLAIN, FOLD_F32);
@@ -104,7 +102,6 @@ Test(outcomes, of_a_product_in_an_order_nan_is_what_the_order_gives) {
     cr_assert_eq(fold_bound_outcomes(plain, &truth, 2, &running, bound, &known).code, FOLD_OK);
     cr_expect(any.nan && known.nan == k, "row %d: NaN %d in any order, %d in turn", k, any.nan, known.nan);
     mpfr_clear(bound);
-    fold_truth_free(&truth);
   }
 }
 
@@ -117,11 +114,10 @@ Test(outcomes, long_products_have_a_bound_that_says_something) {
   for (int k = 0; k < 2; k++) {
     for (size_t i = 0; i < N; i++) in[i] = i % 2 ? 0x1.000246p0f / (k ? 4 : 1) : 0x1.fffc22p-1f;
     struct fold_running_product running;
-    struct fold_truth truth;
+    TRUTH(truth);
     struct fold_outcomes may;
     mpfr_t bound;
     mpfr_init2(bound, 128);
-    fold_truth_init(&truth);
     cr_assert_eq(fold_order_running_product(order, FOLD_F32, in, N, &running).code, FOLD_OK);
     cr_assert_eq(fold_oracle_exact(FOLD_F32, FOLD_PROD, in, N, 1, &truth).code, FOLD_OK);
     cr_assert_eq(
@@ -132,7 +128,6 @@ Test(outcomes, long_products_have_a_bound_that_says_something) {
     cr_expect(k ? limit < 0x1p-150 : limit <= magnitude * 1.01 * N * 0x1p-24 && limit > 0, "%g of %g", limit,
               magnitude);
     mpfr_clear(bound);
-    fold_truth_free(&truth);
   }
   mpfr_free_cache();
 }

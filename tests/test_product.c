@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+#include "cleanup.h"
 #include "integers.h"
 #include "oracles/exact.h"
 #include "oracles/truth.h"
@@ -123,8 +124,7 @@ Test(product, decides_what_128_bits_leave_undecided) {
 
 /* Between two neighbours of a dtype, 2^-200 to either side: the others round both ends alike. */
 Test(product, is_decided_when_every_dtype_rounds_both_ends_alike) {
-  struct fold_truth truth;
-  fold_truth_init(&truth);
+  TRUTH(truth);
   mpfr_set_prec(truth.exact, 300);
   mpfr_set_prec(truth.exact_up, 300);
   for (int dtype = 0; dtype < FOLD_FLOATS; dtype++)
@@ -147,7 +147,6 @@ Test(product, is_decided_when_every_dtype_rounds_both_ends_alike) {
       cr_expect(fold_product_decided(&truth), "%s: both ends are one", fold_dtype_name(dtype));
       mpfr_clear(part);
     }
-  fold_truth_free(&truth);
   mpfr_free_cache();
 }
 
@@ -184,12 +183,10 @@ Test(product, rounds_ties_to_even) {
   for (size_t i = 0; i < sizeof ties / sizeof *ties; i++) {
     float terms[] = {ties[i].a, ties[i].b};
     check_product(FOLD_F32, terms, 2, false, "tie");
-    struct fold_truth truth;
-    fold_truth_init(&truth);
+    TRUTH(truth);
     cr_expect(fold_oracle_exact(FOLD_F32, FOLD_PROD, terms, 2, 1, &truth).code == FOLD_OK);
     cr_expect(truth.rounded[FOLD_F32] == ties[i].want, "tie %zu: got %llx, want %x", i,
               (unsigned long long)truth.rounded[FOLD_F32], ties[i].want);
-    fold_truth_free(&truth);
   }
 }
 
@@ -200,8 +197,7 @@ Test(product, bounds_the_exponents_of_all_partial_products) {
     for (int trial = 0; trial < 30; trial++) {
       for (size_t i = 0; i < 10; i++)
         fold_bits_store(dtype, data, i, trial & 1 ? near_one(dtype, &state) : random_pattern(dtype, true, &state));
-      struct fold_truth truth;
-      fold_truth_init(&truth);
+      TRUTH(truth);
       cr_expect(fold_oracle_exact(dtype, FOLD_PROD, data, 10, 1, &truth).code == FOLD_OK);
       double low = 0;
       mpfr_t high;
@@ -225,7 +221,6 @@ Test(product, bounds_the_exponents_of_all_partial_products) {
       mpfr_mul_d(high, high, 1 + 0x1p-52, MPFR_RNDU);
       cr_expect(mpfr_lessequal_p(truth.largest, high), "%s trial %d", fold_dtype_name(dtype), trial);
       mpfr_clear(high);
-      fold_truth_free(&truth);
     }
   mpfr_free_cache();
 }
