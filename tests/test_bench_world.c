@@ -194,37 +194,6 @@ Test(bench_world, records_have_what_the_table_has) {
   cr_expect(strstr(s->out, "Strong scaling") && strstr(s->out, "\n2\n"), "%s", s->out);
 }
 
-Test(bench_world, bad_words_are_refused) {
-  static const struct {
-    const char *options, *word;
-  } rows[] = {
-      {"bench --engine x", "not one of"},
-      {"bench --what weak", "need --engine mpi or nccl"},
-      {"bench --engine mpi --what x", "not one of messages, strong, weak"},
-      {"bench --engine mpi --what ''", "empty"},
-      {"bench --engine mpi --rows 3 --cols 3", "--engine cuda"},
-      {"bench --engine mpi --peer x", "--engine cuda"},
-      {"bench --engine mpi --iterations 8", "at least 9"},
-      {"bench --engine mpi --workers 2,1", "rising"},
-      {"bench --engine mpi --workers 0", "--workers 0: at least 1"},
-      {"bench --engine mpi --bytes 12", "multiples of 8"},
-      {"bench --engine mpi --bytes 34359738376", "at most 34359738368"},
-      {"bench --engine mpi --link -1", "not a rate"},
-      {"bench --engine mpi --memory x", "not a rate"},
-      {"study --engine mpi", "--messages"},
-      {"study --messages --engine cuda", "not one of mpi, nccl"},
-      {"study --messages --simulate", "does not go with"},
-      {"study --messages --engine mpi --sizes 0", "from 1"},
-  };
-  SHELL(s);
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    shell_run(s, "$F %s", rows[i].options);
-    EXPECT_CODE(s, 2);
-    cr_expect(strstr(s->err, rows[i].word) && shell_lines(s->err) <= 3, "%s: %s", s->ran, s->err);
-    cr_expect(s->out[0] == '\0', "%s: %s", s->ran, s->out);
-  }
-}
-
 /* Open MPI's linear and its ring: other orders. Ours has one letter under both; one whose bits show the length has not. */
 Test(bench_world, messages_are_probed_under_each_setting) {
   SHELL(s);

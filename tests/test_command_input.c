@@ -16,6 +16,7 @@ static void expect_line(struct shell *s, int code, const char *line, const char 
 
 static void expect_refusal(struct shell *s, const char *line, const char *word, size_t most_lines) {
   expect_line(s, 2, line, word, most_lines);
+  cr_expect_str_empty(s->out, "%s", line);
 }
 
 Test(command_input, unknown_words_are_refused) {
@@ -62,6 +63,51 @@ Test(command_input, unknown_words_are_refused) {
       {"$F record --claims bounded", "--claims", 3},
       {"$F record --probe", "--probe", 3},
       {"$F list --repeats 5", "--repeats", 3},
+      {"$F study --sizes x", "not a whole number", 3},
+      {"$F study --sizes 1e30", "--sizes 1e30: at most", 3},
+      {"$F study --sizes ''", "empty", 3},
+      {"$F study --sizes 5,5", "twice", 3},
+      {"$F study --sizes 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17", "at most", 3},
+      {"$F study --generators nosuch", "nosuch", 3},
+      {"$F study --generators normal,nosuch", "nosuch", 3},
+      {"$F study --generators ''", "empty", 3},
+      {"$F study --dtypes f8", "--dtypes f8: not one of", 3},
+      {"$F study --problems plus", "--problems plus: not one of", 3},
+      {"$F study --dtypes ''", "empty", 3},
+      {"$F study --problems mean", "mean", 3},
+      {"$F study --seed -1", "not a whole number", 3},
+      {"$F study --simulate --sizes 1", "2 to 65536", 3},
+      {"$F study --simulate --sizes 2^17", "2 to 65536", 3},
+      {"$F study --simulate --problems max", "sums", 3},
+      {"$F study --simulate --full", "does not go with", 3},
+      {"$F study stray", "", 3},
+      {"$F study --sizes 10 --jsonl nosuch/x.jsonl", "nosuch/x.jsonl", 3},
+      {"$F study --simulate --sizes 4 --jsonl nosuch/x.jsonl", "nosuch/x.jsonl", 3},
+      {"$F study --worlds --simulate", "does not go with", 3},
+      {"$F study --worlds --messages", "does not go with", 3},
+      {"$F study --worlds --full", "does not go with", 3},
+      {"$F study --worlds --problems prod", "sums only", 3},
+      {"$F study --worlds --sizes 0", "from 1", 3},
+      {"$F study --worlds --settings ring", "--settings needs --messages", 3},
+      {"$F study --worlds --engine cuda", "not one of mpi, nccl", 3},
+      {"$F study --worlds --generators nosuch", "no generator", 3},
+      {"$F bench --engine x", "not one of", 3},
+      {"$F bench --what weak", "need --engine mpi or nccl", 3},
+      {"$F bench --engine mpi --what x", "not one of messages, strong, weak", 3},
+      {"$F bench --engine mpi --what ''", "empty", 3},
+      {"$F bench --engine mpi --rows 3 --cols 3", "--engine cuda", 3},
+      {"$F bench --engine mpi --peer x", "--engine cuda", 3},
+      {"$F bench --engine mpi --iterations 8", "at least 9", 3},
+      {"$F bench --engine mpi --workers 2,1", "rising", 3},
+      {"$F bench --engine mpi --workers 0", "--workers 0: at least 1", 3},
+      {"$F bench --engine mpi --bytes 12", "multiples of 8", 3},
+      {"$F bench --engine mpi --bytes 34359738376", "at most 34359738368", 3},
+      {"$F bench --engine mpi --link -1", "not a rate", 3},
+      {"$F bench --engine mpi --memory x", "not a rate", 3},
+      {"$F study --engine mpi", "--messages", 3},
+      {"$F study --messages --engine cuda", "not one of mpi, nccl", 3},
+      {"$F study --messages --simulate", "does not go with", 3},
+      {"$F study --messages --engine mpi --sizes 0", "from 1", 3},
   };
   SHELL(s);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(s, rows[i].line, rows[i].word, rows[i].lines);

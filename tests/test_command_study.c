@@ -147,38 +147,3 @@ Test(command_study, ranks_are_labelled_as_a_simulation) {
             "world sizes do not rise: %s", s->out);
   cr_expect_eq(each_record(s, "r.jsonl", look_at_simulation), 1 + 2 * 4 + 2 * 4);
 }
-
-Test(command_study, bad_input_is_refused) {
-  static const struct {
-    const char *options, *word;
-  } rows[] = {
-      {"--sizes x", "not a whole number"},
-      {"--sizes 1e30", "--sizes 1e30: at most"},
-      {"--sizes ''", "empty"},
-      {"--sizes 5,5", "twice"},
-      {"--sizes 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17", "at most"},
-      {"--generators nosuch", "nosuch"},
-      {"--generators normal,nosuch", "nosuch"},
-      {"--generators ''", "empty"},
-      {"--dtypes f8", "--dtypes f8: not one of"},
-      {"--problems plus", "--problems plus: not one of"},
-      {"--dtypes ''", "empty"},
-      {"--problems mean", "mean"},
-      {"--seed -1", "not a whole number"},
-      {"--simulate --sizes 1", "2 to 65536"},
-      {"--simulate --sizes 2^17", "2 to 65536"},
-      {"--simulate --problems max", "sums"},
-      {"--simulate --full", "does not go with"},
-      {"stray", ""},
-      {"--sizes 10 --jsonl nosuch/x.jsonl", "nosuch/x.jsonl"},
-      {"--simulate --sizes 4 --jsonl nosuch/x.jsonl", "nosuch/x.jsonl"},
-  };
-  SHELL(s);
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    shell_run(s, "$F study %s", rows[i].options);
-    EXPECT_CODE(s, 2);
-    cr_expect(strstr(s->err, rows[i].word) && shell_lines(s->err) <= 3, "%s: %s", s->ran, s->err);
-    cr_expect(s->out[0] == '\0', "%s: %s", s->ran, s->out);
-  }
-  cr_expect_eq(scratch_count(&s->scratch, false), 0, "something was written");
-}

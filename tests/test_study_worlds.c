@@ -332,24 +332,3 @@ Test(study_worlds, a_refuted_record_is_told_in_every_report) {
   cr_expect_eq(shell_count(s->out, "* **played/world"), 2, "%s", s->out);
   cr_expect(strstr(s->out, "\n2\n2\n"), "%s", s->out);
 }
-
-Test(study_worlds, bad_words_are_refused) {
-  static const struct {
-    const char *options, *word;
-  } rows[] = {
-      {"--worlds --simulate", "does not go with"},
-      {"--worlds --messages", "does not go with"},
-      {"--worlds --full", "does not go with"},
-      {"--worlds --problems prod", "sums only"},
-      {"--worlds --sizes 0", "from 1"},
-      {"--worlds --settings ring", "--settings needs --messages"},
-      {"--worlds --engine cuda", "not one of mpi, nccl"},
-      {"--worlds --generators nosuch", "no generator"},
-  };
-  SHELL(s);
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    shell_run(s, "$F study %s", rows[i].options);
-    EXPECT_CODE(s, 2);
-    cr_expect(strstr(s->err, rows[i].word) && s->out[0] == '\0', "%s: %s%s", s->ran, s->err, s->out);
-  }
-}
