@@ -3,6 +3,7 @@
 #ifndef TALLY_H
 #define TALLY_H
 
+#include <criterion/criterion.h>
 #include <string.h>
 
 #include "fixtures/generator.h"
@@ -46,6 +47,15 @@ static inline fold_status tally_verify(const struct fold_registry *registry, con
   struct fold_sink sink = {.judgement = tally_take, .context = t};
   volatile int stop = 0;
   return fold_verify(registry, &selection, cases, NULL, &sink, &stop);
+}
+
+/* Judges one subject. */
+static inline struct tally tally_of(const struct fold_subject *subject, const struct fold_cases *cases) {
+  const struct fold_registry registry = {subject, 1};
+  struct tally t;
+  const fold_status status = tally_verify(&registry, NULL, false, cases, &t);
+  cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
+  return t;
 }
 
 #endif

@@ -131,7 +131,6 @@ Test(device_judges, a_method_is_replayed_as_itself) {
   for (size_t m = 0; m < 3; m++)
     for (size_t own = 0; own < 3; own++) {
       struct fold_subject subject = subject_of(OF_A_METHOD);
-      struct fold_registry registry = {&subject, 1};
       struct fold_case c = {.name = name,
                             .file = name,
                             .dtype = FOLD_F32,
@@ -140,14 +139,13 @@ Test(device_judges, a_method_is_replayed_as_itself) {
                             .cols = 3000};
       c.source = (struct fold_source){fold_generator_find("normal"), FOLD_F32, 7, c.cols, 0};
       struct fold_cases cases = {&c, 1, 1};
-      struct tally t;
       subject.claims = FOLD_CLAIM(FOLD_REPLAYS);
       subject.order = "host/sequential";
       subject.method = ways[own].method;
       subject.accumulator = ways[own].accumulator;
       ran = ways[m];
       method_run = run_a_way;
-      cr_assert_eq(tally_verify(&registry, NULL, false, &cases, &t).code, FOLD_OK);
+      struct tally t = tally_of(&subject, &cases);
       cr_expect_eq(t.last[FOLD_REPLAYS].verdict, m == own ? FOLD_HELD : FOLD_REFUTED, "method %zu as %zu: %s", m, own,
                    t.last[FOLD_REPLAYS].reason);
     }

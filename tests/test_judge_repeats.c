@@ -115,14 +115,12 @@ Test(judge_repeats, a_repeat_that_fails_breaks_the_claim_of_who_spoils_its_input
                                  .problems = 1u << FOLD_SUM,
                                  .claims = FOLD_CLAIM(FOLD_RUN_TO_RUN),
                                  .run = spoil_and_fail};
-  struct fold_registry registry = {&subject, 1};
   struct fold_case c = tally_integers(2, FEW);
   struct fold_cases cases = {&c, 1, 1};
   unsigned runs = 1;
   for (fails_at = 0; fails_at <= runs; fails_at++) {
-    struct tally t;
     seen.runs = 0;
-    cr_assert_eq(tally_verify(&registry, NULL, false, &cases, &t).code, FOLD_OK);
+    struct tally t = tally_of(&subject, &cases);
     if (fails_at == 0) runs = seen.runs;
     cr_expect_eq(t.last[FOLD_RUN_TO_RUN].verdict, fails_at ? FOLD_BROKEN : FOLD_HELD, "run %u of %u: %s", fails_at,
                  runs, t.last[FOLD_RUN_TO_RUN].reason);

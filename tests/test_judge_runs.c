@@ -46,15 +46,11 @@ static struct tally judge(enum fold_claim_id claim, size_t rows, size_t cols, un
                                  .problems = 1u << FOLD_SUM,
                                  .claims = FOLD_CLAIM(claim),
                                  .run = sum_integers};
-  struct fold_registry registry = {&subject, 1};
   struct fold_case c = tally_integers(rows, cols);
   struct fold_cases cases = {&c, 1, 1};
-  struct tally t;
   seen.runs = 0;
   seen.fails_at = fails_at;
-  fold_status status = tally_verify(&registry, NULL, false, &cases, &t);
-  cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
-  return t;
+  return tally_of(&subject, &cases);
 }
 
 static const enum fold_claim_id running[] = {FOLD_RUN_TO_RUN,      FOLD_LAUNCH_INVARIANT, FOLD_ALIGNMENT_INVARIANT,
@@ -227,16 +223,14 @@ Test(judge_runs, a_shuffled_row_is_shuffled) {
                                  .problems = 1u << FOLD_SUM,
                                  .claims = FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT),
                                  .run = look_at_order};
-  struct fold_registry registry = {&subject, 1};
   struct fold_case c = {
       .name = name, .file = name, .dtype = FOLD_F32, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = N};
   struct fold_cases cases = {&c, 1, 1};
-  struct tally t;
   for (size_t i = 0; i < N; i++) bits[i] = fold_f32_bits((float)i);
   c.literal = bits;
   c.where = "test";
   least_stay = least_together = N;
-  cr_assert_eq(tally_verify(&registry, NULL, false, &cases, &t).code, FOLD_OK);
+  struct tally t = tally_of(&subject, &cases);
   cr_expect_eq(t.last[FOLD_PERMUTATION_INVARIANT].verdict, FOLD_HELD, "%s", t.last[FOLD_PERMUTATION_INVARIANT].reason);
   cr_expect(least_stay < N / 4 && least_together < N / 4, "%u stay, %u together", least_stay, least_together);
 }
@@ -323,14 +317,12 @@ Test(judge_runs, the_scratch_is_moved_by_itself) {
                                  .claims = FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT),
                                  .scratch = ask_for_some,
                                  .run = look_at_scratch};
-  struct fold_registry registry = {&subject, 1};
   struct fold_case c = {
       .name = name, .file = name, .dtype = FOLD_F32, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = 3};
   struct fold_cases cases = {&c, 1, 1};
-  struct tally t;
   c.literal = bits;
   c.where = "test";
-  cr_assert_eq(tally_verify(&registry, NULL, false, &cases, &t).code, FOLD_OK);
+  struct tally t = tally_of(&subject, &cases);
   cr_expect_eq(t.last[FOLD_ALIGNMENT_INVARIANT].verdict, FOLD_REFUTED);
   cr_expect_str_eq(t.last[FOLD_ALIGNMENT_INVARIANT].reason, "different bits with the scratch 256 bytes further");
 }
@@ -361,14 +353,12 @@ Test(judge_runs, the_term_whose_change_was_not_seen_is_named) {
                                  .problems = 1u << FOLD_SUM,
                                  .claims = FOLD_CLAIM(FOLD_RUN_TO_RUN),
                                  .run = keep};
-  struct fold_registry registry = {&subject, 1};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
     struct fold_case c = tally_integers(kept[i].rows, kept[i].cols);
     struct fold_cases cases = {&c, 1, 1};
-    struct tally t;
     char reason[100];
     cache.in = NULL;
-    cr_assert_eq(tally_verify(&registry, NULL, false, &cases, &t).code, FOLD_OK);
+    struct tally t = tally_of(&subject, &cases);
     const struct fold_finding *f = &t.last[FOLD_RUN_TO_RUN];
     snprintf(reason, sizeof reason, "the result of the previous input, from before its term %zu was changed",
              t.input_hash % (c.rows * c.cols) % c.cols);
@@ -417,15 +407,13 @@ Test(judge_runs, a_read_beside_the_input_is_seen_by_its_own_claim_alone) {
                                  .problems = 1u << FOLD_SUM,
                                  .claims = FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS),
                                  .run = look_aside};
-  struct fold_registry registry = {&subject, 1};
   struct fold_case c = {
       .name = name, .file = name, .dtype = FOLD_F32, .problem = fold_rows_problem(FOLD_SUM), .rows = 1, .cols = 3};
   struct fold_cases cases = {&c, 1, 1};
   c.literal = bits;
   c.where = "test";
   for (looks_at = -1; looks_at < 1; looks_at++) {
-    struct tally t;
-    cr_assert_eq(tally_verify(&registry, NULL, false, &cases, &t).code, FOLD_OK);
+    struct tally t = tally_of(&subject, &cases);
     cr_expect_eq(t.last[FOLD_STAYS_IN_BOUNDS].verdict, FOLD_REFUTED, "%td: %s", looks_at,
                  t.last[FOLD_STAYS_IN_BOUNDS].reason);
   }

@@ -127,12 +127,10 @@ Test(judge_spoilt, the_threads_that_make_inputs_are_put_right_after_each_subject
   for (size_t k = 0; k < sizeof claims / sizeof *claims; k++) {
     struct literal l;
     struct fold_subject subject = plant(0, NULL, FOLD_PLAIN, FOLD_CLAIM(claims[k]));
-    struct fold_registry registry = {&subject, 1};
-    struct tally t;
     int usual = 0;
     CASE(&l, 1, 2, 3);
     subject.run = leave_upward;
-    cr_assert_eq(tally_verify(&registry, NULL, false, &l.cases, &t).code, FOLD_OK);
+    struct tally t = tally_of(&subject, &l.cases);
     cr_expect_eq(t.count[claims[k]][FOLD_HELD], 1, "%s", t.last[claims[k]].reason);
 #pragma omp parallel num_threads(4) reduction(+ : usual)
     usual += fegetround() == FE_TONEAREST;
@@ -157,12 +155,10 @@ Test(judge_spoilt, a_thread_that_any_run_turned_is_found) {
     struct fold_subject subject = plant(0, NULL, FOLD_PLAIN,
                                         FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) | FOLD_CLAIM(FOLD_LEAVES_NO_TRACE) |
                                             FOLD_CLAIM(FOLD_BATCH_INVARIANT) | FOLD_CLAIM(FOLD_LENGTH_INVARIANT));
-    struct fold_registry registry = {&subject, 1};
-    struct tally t;
     CASE(&l, 1, 2, 3);
     subject.run = turn_in_one_run;
     calls = 0, turns_in = at;
-    cr_assert_eq(tally_verify(&registry, NULL, false, &l.cases, &t).code, FOLD_OK);
+    struct tally t = tally_of(&subject, &l.cases);
     if (at == 0) runs = calls;
     cr_expect_eq(t.last[FOLD_LEAVES_NO_TRACE].verdict, at ? FOLD_REFUTED : FOLD_HELD, "run %u of %u: %s", at, runs,
                  t.last[FOLD_LEAVES_NO_TRACE].reason);
