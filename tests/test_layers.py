@@ -38,8 +38,8 @@ def check_includes():
 
 
 def folder_of(member):
-    """Of an object, whose name is its source's path with _ for /."""
-    name = pathlib.PurePath(member).name
+    """Of an object, as nm names it, ARCHIVE:OBJECT: an object's name is its source's path with _ for /."""
+    name = pathlib.PurePath(member.split(":")[-1]).name
     if "foldcuda" in member or "foldcutlass" in member:
         return "fixtures" if "fixtures_generate" in name else "kernels"
     made = re.match(r"meson-generated_\.\._([a-z]+)_", name)
@@ -52,8 +52,7 @@ def check_calls():
     defined, asked = {}, []
     for archive in ARCHIVES:
         listed = subprocess.run(["nm", "-A", archive], capture_output=True, text=True, check=True).stdout
-        for where, kind, symbol in re.findall(r"^(.*?): *[0-9a-f]* +(\w) (\S+)$", listed, re.M):
-            member = where.split(":")[-1]
+        for member, kind, symbol in re.findall(r"^(.*): *[0-9a-f]* +(\w) (\S+)$", listed, re.M):
             if kind == "U":
                 asked.append((member, symbol))
             elif kind in "TDBRCVW":
