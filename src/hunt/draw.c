@@ -63,8 +63,9 @@ static size_t at_least_one(size_t n) { return n ? n : 1; }
 
 enum { MOST_ROWS = 4096, MOST_SIDE = 300, MOST_BATCHES = 5, LONG_SIDE = 70000, MANY_BATCHES = 300 };
 
-/* In some rounds the lengths do not repeat: they go through 1 to WALK in a mixed sequence. In others the numbers of rows do. */
-enum { WALK = 8192, STEP = 5167, WALK_ROWS = 512, LONG_ROW = 1024, LONG_ROWS = 1200, FEW = 40 };
+/* In some rounds the lengths do not repeat: they go through 1 to WALK in a mixed sequence, the lower half first. In others the numbers of
+ * rows do. */
+enum { WALK = 8192, HALF = WALK / 2, STEP = 5167, WALK_ROWS = 512, LONG_ROW = 1024, LONG_ROWS = 1200, FEW = 40 };
 
 static size_t lesser(size_t a, size_t b) { return a < b ? a : b; }
 
@@ -208,24 +209,49 @@ struct turn {
 };
 
 /* A case of EACH_LENGTH takes a third of the time of others. */
-static struct turn turn_of(uint64_t round, size_t n) {
+static struct turn turn_of(const struct fold_draw_place *place, size_t n) {
   static const enum kind kinds[8] = {ALIKE, ANY, EACH_LENGTH, ANY, EACH_LENGTH, EACH_BATCH, EACH_LENGTH, ANY};
-  const uint64_t turn = (round - round / 8) % 8; /* each process has its share of each kind */
+  const uint64_t turn = (place->round - place->round / 8) % 8; /* each process has its share of each kind */
   uint64_t in_eight = 0, before = 0;
   for (uint64_t i = 0; i < 8; i++) {
     in_eight += kinds[i] == kinds[turn];
     before += i < turn && kinds[i] == kinds[turn];
   }
-  const uint64_t walked = (round / 8 * in_eight + before) * n;
+  const uint64_t walked = place->of_each * in_eight + before * n;
   return (struct turn){kinds[turn], kinds[turn] == EACH_BATCH ? walked / OF_BATCHES : walked};
 }
 
-/* Exact, so that a term that is lost is seen; if an order is claimed, of full significands, so that another order is seen as well. */
-static const struct fold_generator *walked_data(const struct fold_subject *subject, const struct fold_case *c) {
+/* Terms that cancel: their sum is what the accumulator has rounded. False where the problem, the dtype or the length does not allow that. */
+static bool cancel(struct fold_case *c) {
+  struct fold_source source = c->source;
+  if (c->problem->id != FOLD_ROWS_SUM && c->problem->id != FOLD_DOT) return false;
+  source.generator = fold_generator_find(c->problem->id == FOLD_DOT ? "ill_conditioned_dot" : "ill_conditioned");
+  source.condition = 1e8; /* above the 24 digits of f32 */
+  if (fold_source_check(&source).code != FOLD_OK) return false;
+  c->source = source;
+  return true;
+}
+
+/* Exact, so that a term that is lost is seen; if an order is claimed, of full significands, so that another order is seen as well. Where a
+ * wider accumulator is rounded to the result, that hides the order, unless the terms cancel. */
+static void walk_data(const struct fold_subject *subject, struct fold_case *c) {
   const uint64_t of_order = FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_SAME_BITS_AS);
   const bool ordered = fold_claims_of(subject, c->problem->op) & of_order;
+  const bool narrows = fold_subject_accumulator(subject, c->dtype) != fold_subject_result(subject, c->dtype);
   const struct fold_generator *usual = fold_generator_find(ordered ? "normal" : "counted");
-  return c->problem->op == FOLD_SUM && usual->dtypes >> c->dtype & 1 ? usual : c->source.generator;
+  c->source.cols = c->cols;
+  if (c->problem->op != FOLD_SUM || !(usual->dtypes >> c->dtype & 1) || (ordered && narrows && cancel(c))) return;
+  c->source.generator = usual;
+}
+
+/* Of four lengths three are of the lower half, until each of these was drawn. Short cases take less time, and most methods of kernels change
+ * there. */
+static size_t length_at(size_t at) {
+  enum { BOTH = HALF + HALF / 3 };
+  const size_t p = at % WALK;
+  const bool upper = p >= BOTH || p % 4 == 3;
+  const size_t i = p >= BOTH ? p - HALF : upper ? p / 4 : p - p / 4;
+  return 1 + upper * HALF + i * STEP % HALF;
 }
 
 static void walk_lengths(struct fold_random *r, const struct fold_subject *subject, size_t at, size_t most,
@@ -235,11 +261,11 @@ static void walk_lengths(struct fold_random *r, const struct fold_subject *subje
   c->shape = (struct fold_shape){.at = {1, 1, 1, 1}};
   if (sides) c->shape.m = 1 + fold_random_below(r, SIDES), c->shape.n = 1 + fold_random_below(r, SIDES);
   most /= c->shape.m * c->shape.n;
-  c->shape.k += (at - at / LONG_ONE_IN) * STEP % at_least_one(lesser(WALK, most));
+  const size_t turn = at - at / LONG_ONE_IN;
+  c->shape.k = most < WALK ? 1 + turn * STEP % at_least_one(most) : length_at(turn);
   if (at % LONG_ONE_IN == 0 && !fold_is_scan(c->problem)) c->shape.k = LONG + fold_random_below(r, 2 * LONG);
   c->shape.k = lesser(c->shape.k, at_least_one(most));
-  c->source.generator = walked_data(subject, c);
-  c->source.cols = c->cols;
+  walk_data(subject, c);
 }
 
 /* Rows of terms that kernels share among threads or blocks. */
@@ -287,9 +313,10 @@ static fold_status draw_case(const struct fold_draw *d, const struct fold_tellin
   return fold_cases_append_made(cases, &c, "hunt", "a hunt");
 }
 
-fold_status fold_draw_round(const struct fold_draw *d, const struct fold_telling_sizes *sizes, uint64_t round, size_t n,
-                            struct fold_cases *cases) {
-  const struct turn turn = turn_of(round, n);
+fold_status fold_draw_round(const struct fold_draw *d, const struct fold_telling_sizes *sizes,
+                            const struct fold_draw_place *place, size_t n, struct fold_cases *cases) {
+  const struct turn turn = turn_of(place, n);
+  const uint64_t round = place->round;
   for (size_t i = 0; i < n; i++) {
     struct fold_random data = fold_random_of(~d->seed, round, i),
                        r = fold_random_of(d->seed, round, turn.kind == ALIKE ? i / IN_A_ROW : i);

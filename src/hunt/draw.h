@@ -27,8 +27,12 @@ struct fold_draw {
 fold_status fold_draw_open(const struct fold_registry *registry, const struct fold_selection *selection, uint64_t seed,
                            uint64_t terms, struct fold_draw *draw);
 void fold_draw_close(struct fold_draw *draw);
+/* Which round; and how many cases each lane has had in the rounds before its group of eight. */
+struct fold_draw_place {
+  uint64_t round, of_each;
+};
 /* Appends n cases of that round. */
-fold_status fold_draw_round(const struct fold_draw *draw, const struct fold_telling_sizes *sizes, uint64_t round,
-                            size_t n, struct fold_cases *cases);
+fold_status fold_draw_round(const struct fold_draw *draw, const struct fold_telling_sizes *sizes,
+                            const struct fold_draw_place *place, size_t n, struct fold_cases *cases);
 
 #endif

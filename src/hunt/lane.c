@@ -178,11 +178,12 @@ static fold_status judge(const struct process *p, const struct fold_cases *cases
   return status;
 }
 
-static fold_status run_round(const struct process *p, struct lane *lane, uint64_t round, size_t n) {
+static fold_status run_round(const struct process *p, struct lane *lane, const struct fold_draw_place *place,
+                             size_t n) {
   struct fold_lane_message message = {.word = FOLD_LANE_ROUND, .hunted = {.closest = (double)NAN}};
   struct fold_cases cases = {0};
   struct fold_judged_cases judged = {0};
-  fold_status status = fold_draw_round(&p->draw, &lane->sizes, round, n, &cases);
+  fold_status status = fold_draw_round(&p->draw, &lane->sizes, place, n, &cases);
   leave_out(p->hunt, &cases);
   if (status.code == FOLD_OK) status = judge(p, &cases, &judged);
   if (status.code == FOLD_OK) count_round(lane, &cases, &judged, &message.hunted);
@@ -207,12 +208,14 @@ static fold_status run_rounds(const struct process *p, unsigned process) {
   const bool device = is_on_device(p);
   size_t size = sizes[device].first;
   uint64_t first = 0;
-  for (uint64_t round = 0; !p->shared->over && count_hung(p) < p->draw.n; round++, first += size) {
-    const unsigned lane = (unsigned)(round % FOLD_HUNT_LANES);
-    if (lane == 0 && round > 0 && size < sizes[device].most) size *= 2;
+  struct fold_draw_place place = {0, 0};
+  for (; !p->shared->over && count_hung(p) < p->draw.n; place.round++, first += size) {
+    const unsigned lane = (unsigned)(place.round % FOLD_HUNT_LANES);
+    if (lane == 0) place.of_each = first / FOLD_HUNT_LANES;
+    if (lane == 0 && first > 0 && size < sizes[device].most) size *= 2;
     const size_t n = left_of(p->hunt, first, size);
     if (n == 0) break;
-    if (lane % p->hunt->processes == process) FOLD_TRY(run_round(p, &p->lanes[lane], round, n));
+    if (lane % p->hunt->processes == process) FOLD_TRY(run_round(p, &p->lanes[lane], &place, n));
   }
   return fold_ok();
 }

@@ -54,26 +54,41 @@ static fold_status add(const struct fold_case *from, const struct fold_shape *of
   return fold_cases_append(cases, &c);
 }
 
-fold_status fold_plain_data(const struct fold_case *from, size_t result, int large, struct fold_cases *cases) {
-  enum { ROUNDED = 3 }; /* the first ones of of_place: without a large term */
-  const bool product = from->problem->op == FOLD_PROD, sum = from->problem->op == FOLD_SUM;
-  const double none = product, one = product ? 2 : 1, most = ldexp(1, large);
-  const size_t extent = from->shape.k, places[] = {extent - 1, 0, extent / 2};
-  const bool rounds = sum && !fold_dtype_is_integer(from->dtype),
-             has_large =
-                 rounds && fold_bits_class(from->dtype, fold_bits_from_double(from->dtype, most)) < FOLD_INFINITE;
+/* A term that is lost beside one of so many powers of two more, if that is in the range; else 0. */
+static double small_term(enum fold_dtype dtype, int large) {
+  const struct fold_format f = fold_format_of(dtype);
+  const int exponent = large <= f.emax ? 0 : f.emax - large;
+  return fold_dtype_is_integer(dtype) || exponent < fold_format_least(f) ? 0 : ldexp(1, exponent);
+}
+
+/* The values of sums: such as show a term that is lost, how a result is rounded, and in which order terms are added. */
+static fold_status add_sums(const struct fold_case *from, const struct fold_shape *of, int large, size_t place,
+                            struct fold_cases *cases) {
   const int digits = fold_format_of(from->dtype).precision;
+  const double small = small_term(from->dtype, large), most = ldexp(small, large);
   /* A tie that is rounded up to the next power of two; and a square that is not exact, next to its rounded value. */
   const double below_one = 1 - ldexp(1, -digits), inexact = 1 + ldexp(1, -(digits + 1) / 2);
-  const struct plain ones[] = {{one, none, 0, 0, false}, {one, one, 0, 0, false}};
-  const struct plain of_place[] = {{none, none, one, 0, false},       {none, none, below_one, one, false},
-                                   {none, none, -one, inexact, true}, {one, none, most, 0, false},
-                                   {one, one, most, 0, false},        {one, none, most, -most, false}};
+  const struct plain rounded[] = {{0, 0, below_one, 1, false}, {0, 0, -1, inexact, true}};
+  const struct plain ordered[] = {
+      {small, 0, most, 0, false}, {small, small, most, 0, false}, {small, 0, most, -most, false}};
+  for (size_t i = 0; i < sizeof rounded / sizeof *rounded; i++) FOLD_TRY(add(from, of, &rounded[i], place, cases));
+  for (size_t i = 0; i < sizeof ordered / sizeof *ordered && small > 0; i++)
+    FOLD_TRY(add(from, of, &ordered[i], place, cases));
+  return fold_ok();
+}
+
+fold_status fold_plain_data(const struct fold_case *from, size_t result, int large, struct fold_cases *cases) {
+  const bool product = from->problem->op == FOLD_PROD;
+  const bool rounds = from->problem->op == FOLD_SUM && !fold_dtype_is_integer(from->dtype);
+  const double none = product, one = product ? 2 : 1;
+  const size_t extent = from->shape.k, places[] = {extent - 1, 0, extent / 2};
+  const struct plain plain[] = {{one, none, 0, 0, false}, {one, one, 0, 0, false}},
+                     single = {none, none, one, 0, false};
   const struct fold_shape of = fold_coordinates(from->problem, &from->shape, from->problem->inputs, result);
   if (extent == 0 || !from->literal) return fold_ok();
-  for (size_t i = 0; i < sizeof ones / sizeof *ones; i++) FOLD_TRY(add(from, &of, &ones[i], 0, cases));
-  for (size_t i = 0; i < (has_large ? sizeof of_place / sizeof *of_place : rounds ? ROUNDED : 1); i++)
-    for (size_t p = 0; p < sizeof places / sizeof *places; p++)
-      FOLD_TRY(add(from, &of, &of_place[i], places[p], cases));
+  for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) FOLD_TRY(add(from, &of, &plain[i], 0, cases));
+  for (size_t p = 0; p < sizeof places / sizeof *places; p++) FOLD_TRY(add(from, &of, &single, places[p], cases));
+  for (size_t p = 0; p < sizeof places / sizeof *places && rounds; p++)
+    FOLD_TRY(add_sums(from, &of, large, places[p], cases));
   return fold_ok();
 }

@@ -50,10 +50,11 @@ static fold_status take_best(struct search *s, const struct fold_cases *cases, b
 static fold_status begin(struct search *s) {
   struct fold_draw draw;
   struct fold_telling_sizes none = {.n = 0};
+  const struct fold_draw_place many_shapes = {.round = 1};
   struct fold_cases cases = {0};
   bool better;
   fold_status status = fold_draw_open(s->hunt->registry, s->hunt->selection, s->hunt->seed, s->hunt->terms, &draw);
-  if (status.code == FOLD_OK) status = fold_draw_round(&draw, &none, 1, DRAWN, &cases); /* a round of many shapes */
+  if (status.code == FOLD_OK) status = fold_draw_round(&draw, &none, &many_shapes, DRAWN, &cases);
   if (status.code == FOLD_OK) status = take_best(s, &cases, &better);
   fold_cases_free(&cases);
   fold_draw_close(&draw);
