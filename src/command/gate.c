@@ -185,7 +185,7 @@ static fold_status take_timed(void *context, const struct fold_judgement *j) {
   return decided();
 }
 
-static fold_status judge_timed(struct gate *g, const struct fold_cases *cases, double *seconds, char why[300]) {
+static fold_status run_calls(struct gate *g, const struct fold_cases *cases, double limit, double *seconds) {
   struct timing timing = {g, cases, seconds};
   const struct fold_sink sink = {.judgement = take_timed, .context = &timing};
   struct fold_selection selection = g->options.selection;
@@ -195,9 +195,31 @@ static fold_status judge_timed(struct gate *g, const struct fold_cases *cases, d
                                .judge = true,
                                .sink = &sink,
                                .stop = g->hunt.stop};
-  selection.seconds = OF_TIMED * g->seconds;
-  selection.end = fold_now() + selection.seconds;
-  FOLD_TRY(supervise(g, &job));
+  selection.seconds = limit;
+  selection.end = fold_now() + limit;
+  return supervise(g, &job);
+}
+
+/* Whether there are fewer calls than show two repeats, though the quickest one says that there was time for more: the machine stood
+ * still. */
+static bool were_held_up(const struct fold_cases *cases, const double *seconds, double limit) {
+  enum { FEWEST = 5 };
+  double shortest = INFINITY;
+  size_t n = 0;
+  for (size_t i = 0; i < cases->n; i++) {
+    if (seconds[i] > 0) shortest = fmin(shortest, seconds[i]);
+    n += seconds[i] > 0;
+  }
+  return n < FEWEST && n < cases->n && (n == 0 || shortest * FEWEST < limit);
+}
+
+static fold_status judge_timed(struct gate *g, const struct fold_cases *cases, double *seconds, char why[300]) {
+  enum { TRIES = 2, LONGER = 2 };
+  double limit = OF_TIMED * g->seconds;
+  for (int k = 0; k < TRIES && (k == 0 || were_held_up(cases, seconds, limit)) && !g->why[0] && !*g->hunt.stop; k++) {
+    if (k > 0) limit *= LONGER;
+    FOLD_TRY(run_calls(g, cases, limit, seconds));
+  }
   return fold_timed_judge(subject_of(g), cases, seconds, &g->timed, why);
 }
 
