@@ -199,11 +199,15 @@ def check_two(folder):
 
 
 def check_small(folder):
-    """Of faults of the order few terms are left that are neither 0, 1 nor -1; numbers of rows are named exactly."""
+    """Of faults of the order few terms are left that are neither 0, 1 nor -1; numbers of rows are named exactly. To make a find small may take ten seconds, in which a
+    busy machine may not come so far in one of three hunts."""
     for name, claim, says in (("rows", "batch_invariant", ("same bits up to 19 rows, different bits from 20",)), ("turn", "run_to_run", ()),
                               ("lost", "bounded", ("f32/sum/20x601", "refuted from k = 601 on, from m = 20 to 30")), ("lanes", "replays", ("f32/sum/1x50", "refuted from k = 50 on"))):
-        code, out, err = hunt(folder, "--guest", "./mine.so", f"mine/{name}", "--claims", claim, "--first", "--time", "10m", "--seed", 5, "--found", name)
-        few = re.search(r" runs: (?:all terms are 0, 1 or -1|([1-8]) terms? (?:is|are) neither 0, 1 nor -1)\n", out)
+        for turn in range(3):
+            code, out, err = hunt(folder, "--guest", "./mine.so", f"mine/{name}", "--claims", claim, "--first", "--time", "10m", "--seed", 5, "--found", f"{name}{turn}")
+            few = re.search(r" runs: (?:all terms are 0, 1 or -1|([1-8]) terms? (?:is|are) neither 0, 1 nor -1)\n", out)
+            if few and all(words in out for words in says):
+                break
         assert code == 1 and few and all(words in out for words in says), (out, err)
         assert repeated(folder, out) == [1], out
 
