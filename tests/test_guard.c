@@ -14,6 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fold.h"
+#include "scratch.h"
+
 /* What is forked begins only then, after what the other process does meanwhile. */
 static struct timespec late;
 
@@ -128,27 +131,6 @@ static void begin_with_folder(const char *of) {
   if (mkdir(fold_guard_folder(), 0700) != 0) _exit(1);
 }
 
-/* Whether all is gone after ten seconds. */
-static bool is_removed(const char *path) {
-  for (int i = 0; i < 1000 && rmdir(path) != 0; i++) usleep(10000);
-  return access(path, F_OK) != 0;
-}
-
-/* A process that is killed as soon as it has made its folder. */
-Test(guard, the_folder_of_a_process_that_is_killed_is_removed) {
-  char path[] = "/tmp/fold-guard-XXXXXX";
-  cr_assert(mkdtemp(path));
-  const pid_t child = fork();
-  if (child == 0) {
-    begin_with_folder(path);
-    raise(SIGKILL);
-  }
-  int how = 0;
-  cr_assert_eq(waitpid(child, &how, 0), child);
-  cr_assert(WIFSIGNALED(how), "it could not begin");
-  cr_expect(is_removed(path), "%s/own is there", path);
-}
-
 /* As one that is killed while it waits for a disk: it makes the folder again after its parent. */
 static void leave_a_slow_one(void) {
   if (fork() != 0) return;
@@ -157,13 +139,13 @@ static void leave_a_slow_one(void) {
   _exit(0);
 }
 
-static bool is_removed_though_made_again(bool killed) {
-  char path[] = "/tmp/fold-guard-XXXXXX";
-  cr_assert(mkdtemp(path));
+/* Whether the folder of a process that ends as soon as it has made it is gone after ten seconds. */
+static bool is_removed(bool made_again, bool killed) {
+  SCRATCH(s);
   const pid_t child = fork();
   if (child == 0) {
-    begin_with_folder(path);
-    leave_a_slow_one();
+    begin_with_folder(s.folder);
+    if (made_again) leave_a_slow_one();
     if (killed) raise(SIGKILL);
     fold_guard_end();
     _exit(0);
@@ -171,24 +153,21 @@ static bool is_removed_though_made_again(bool killed) {
   int how = 0;
   cr_assert_eq(waitpid(child, &how, 0), child);
   cr_assert(killed ? WIFSIGNALED(how) : WIFEXITED(how) && WEXITSTATUS(how) == 0, "it could not begin");
-  usleep(1500000);
-  return is_removed(path);
+  if (made_again) usleep(1500000);
+  for (int i = 0; i < 1000 && rmdir(s.folder) != 0; i++) usleep(10000);
+  return access(s.folder, F_OK) != 0;
 }
+
+Test(guard, the_folder_of_a_process_that_is_killed_is_removed) { cr_expect(is_removed(false, true)); }
 
 /* A guard does not wait for ever: on a busy machine the slow one may come too late once. */
 Test(guard, a_folder_that_is_made_again_is_removed) {
   enum { TRIES = 4 };
   for (int killed = 0; killed < 2; killed++) {
     bool removed = false;
-    for (int i = 0; i < TRIES && !removed; i++) removed = is_removed_though_made_again(killed);
+    for (int i = 0; i < TRIES && !removed; i++) removed = is_removed(true, killed);
     cr_expect(removed, "killed %d", killed);
   }
-}
-
-static double seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 Test(guard, a_process_that_goes_on_is_not_waited_for) {
@@ -198,9 +177,9 @@ Test(guard, a_process_that_goes_on_is_not_waited_for) {
     const pid_t other = fork();
     if (other == 0)
       for (;;) pause();
-    const double begun = seconds();
+    const double begun = fold_now();
     fold_guard_end();
-    took = seconds() - begun;
+    took = fold_now() - begun;
     cr_expect(is_there(other));
     end(other);
   }
