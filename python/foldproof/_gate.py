@@ -191,7 +191,7 @@ class _Judging:
         when the time is over: then once more, for longer."""
         seconds = self.left(_FIXTURES)
         for _ in range(_LONGER):
-            result = judge(self.fn, seconds=seconds, **self.asked) if self.here else judge(self.fn, seconds=seconds, **self.asked, _hunt=self._forked)
+            result = judge(self.fn, seconds=seconds, **self.asked, _hunt=None if self.here else self._forked)
             judged = len({record["case"] for record in result.judgements if record["verdict"] != "skipped"})
             if judged >= _FEWEST_FIXTURES or not result.left_out:
                 break

@@ -77,8 +77,9 @@ fold_status fold_trial_growth(struct fold_trial *trial, struct fold_growth *grow
   struct fold_growth now = in_use(ops), before, least = {.bytes = SIZE_MAX, .files = SIZE_MAX, .runs = 1};
   for (unsigned k = 0; k < most && (k < least_groups || fold_now() - begun < MOST_TIME); k++) {
     growth->unseen = "runs take too long to see whether each leaks memory or open files";
-    if (fold_now() - begun > TOO_LONG && k < FEWEST_GROUPS) return fold_ok();
-    if (fold_now() - begun > TOO_LONG) break;
+    const bool over = fold_now() - begun > TOO_LONG;
+    if (over && k < FEWEST_GROUPS) return fold_ok();
+    if (over) break;
     before = now;
     FOLD_TRY(run_group(trial, runs));
     now = in_use(ops);
