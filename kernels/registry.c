@@ -260,10 +260,10 @@ static const struct fold_subject table[] = {
     CUDA_DOT("dot/exact", .method = FOLD_EXACT, .claims = ROUNDED_ONCE, .run = fold_cuda_dot_exact,
              .scratch = fold_cuda_dot_exact_scratch, .about = "dot products of exact products, rounded once"),
     CUDA_GEMM("gemm/canonical", fold_cuda_gemm, fold_cuda_gemm_scratch,
-              "products in an order of k alone, by tiles in shared memory"),
+              "products in an order of k alone, by tiles in shared memory", .swept = true),
     CUDA_GEMM("gemm/canonical@plain", fold_cuda_gemm_plain, NULL, "the same order, by one thread a result"),
     CUDA_GEMM_EXACT("gemm/exact", fold_cuda_gemm_exact, fold_cuda_gemm_exact_scratch,
-                    "products, each result rounded once; by tensor cores on integers"),
+                    "products, each result rounded once; by tensor cores on integers", .swept = true),
     CUDA_GEMM_EXACT("gemm/exact@plain", fold_cuda_gemm_exact_plain, NULL,
                     "products, each result rounded once; by one warp a result"),
 #ifdef FOLD_HAVE_CUBLAS

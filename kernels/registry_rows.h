@@ -107,17 +107,19 @@
     .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE, .problems = SUMS, .method = FOLD_EXACT, \
     .claims = ROUNDED_ONCE, .run = function, .scratch = room                                                     \
   }
-#define CUDA_GEMM(id, function, room, text)                                                                   \
-  {                                                                                                           \
-    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE,                                      \
-    .problems = 1u << FOLD_MATMUL | 1u << FOLD_MATVEC, .order = "gemm/canonical", .method = FOLD_PLAIN,       \
-    .claims = REPLAYED | FOLD_CLAIM(FOLD_STRIDE_INVARIANT), .strides = true, .run = function, .scratch = room \
+#define CUDA_GEMM(id, function, room, text, ...)                                                               \
+  {                                                                                                            \
+    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE,                                       \
+    .problems = 1u << FOLD_MATMUL | 1u << FOLD_MATVEC, .order = "gemm/canonical", .method = FOLD_PLAIN,        \
+    .claims = REPLAYED | FOLD_CLAIM(FOLD_STRIDE_INVARIANT), .strides = true, .run = function, .scratch = room, \
+    ##__VA_ARGS__                                                                                              \
   }
-#define CUDA_GEMM_EXACT(id, function, room, text)                                                                 \
-  {                                                                                                               \
-    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE,                                          \
-    .problems = 1u << FOLD_MATMUL | 1u << FOLD_MATVEC, .method = FOLD_EXACT,                                      \
-    .claims = ROUNDED_ONCE | FOLD_CLAIM(FOLD_STRIDE_INVARIANT), .strides = true, .run = function, .scratch = room \
+#define CUDA_GEMM_EXACT(id, function, room, text, ...)                                                             \
+  {                                                                                                                \
+    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE,                                           \
+    .problems = 1u << FOLD_MATMUL | 1u << FOLD_MATVEC, .method = FOLD_EXACT,                                       \
+    .claims = ROUNDED_ONCE | FOLD_CLAIM(FOLD_STRIDE_INVARIANT), .strides = true, .run = function, .scratch = room, \
+    ##__VA_ARGS__                                                                                                  \
   }
 /* Other people's subjects promise what their documentation says, and that the sum is the sum of some tree. */
 #define CUDA_PEER(id, takes, operations, what, function, room, text, ...)                                          \
@@ -131,10 +133,11 @@
 #define RUN_TO_RUN (WELL_BEHAVED | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS))
 
 /* NVIDIA's documentation promises the same bits in every run for one version, model and stream. */
-#define CUDA_BLAS_CUT(id, types, problem, function, cut, text, ...)                                            \
-  {                                                                                                            \
-    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = types, .problems = 1u << FOLD_##problem,         \
-    .method = FOLD_PLAIN, .claims = RUN_TO_RUN, .run = function, .peer = true, .truncated = cut, ##__VA_ARGS__ \
+#define CUDA_BLAS_CUT(id, types, problem, function, cut, text, ...)                                    \
+  {                                                                                                    \
+    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = types, .problems = 1u << FOLD_##problem, \
+    .method = FOLD_PLAIN, .claims = RUN_TO_RUN, .run = function, .peer = true, .truncated = cut,       \
+    .swept = FOLD_##problem == FOLD_MATMUL, ##__VA_ARGS__                                              \
   }
 /* Products of 16-bit matrices are made by tensor cores. */
 #define CUDA_BLAS(id, types, problem, function, text, ...) \
@@ -152,8 +155,9 @@
             .scratch = fold_cublas_lt_scratch_most)
 
 /* CUTLASS documents no bits that repeat. */
-#define CUDA_CUTLASS(id, function, room, text, ...) \
-  CUDA_PEER(id, ANY_DTYPE, 1u << FOLD_MATMUL, WELL_BEHAVED, function, room, text, .truncated = HALVES, ##__VA_ARGS__)
+#define CUDA_CUTLASS(id, function, room, text, ...)                                                                   \
+  CUDA_PEER(id, ANY_DTYPE, 1u << FOLD_MATMUL, WELL_BEHAVED, function, room, text, .truncated = HALVES, .swept = true, \
+            ##__VA_ARGS__)
 
 /* Collectives. A collective is launched on its world, so that it has no launch_invariant; for vectors, batch_invariant
  * is message_invariant. */

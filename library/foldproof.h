@@ -133,7 +133,7 @@ struct foldproof_verify_options {
   const char *subjects;   /* globs; may name foldproof's own subjects too [the table's] */
   const char *claims;     /* names or presets: only these are judged, claimed or not [all that the subjects claim] */
   const char *fixtures;   /* globs of cases, fixtures or files [all of the set] */
-  const char *set;        /* "default", "large", "guests" or "all" ["default"] */
+  const char *set;        /* "default", "large", "guests", "products" or "all" ["default"] */
   const char *folder;     /* of fixtures [$FOLDPROOF_FIXTURES, or the installed ones] */
   const char *const *npy; /* paths of n_npy arrays, rows x cols, judged instead of fixtures [none] */
   size_t n_npy;

@@ -10,7 +10,7 @@ _foldproof_values() {
     --what) words='messages strong weak products' list=1 ;;
     --settings) words='default ring tree simple LL LL128' list=1 ;;
     --launch) words='mpirun threads' ;;
-    --set) words='default large guests all' ;;
+    --set) words='default large guests products all' ;;
     --dtype | --dtypes)
       words='f16 bf16 f32 f64 e4m3 e5m2'
       if [ "$sub" = bench ] || [ "$1" = --dtypes ]; then list=1; fi

@@ -27,10 +27,10 @@ def test_what_is_offered():
         (["report", "--format", "m"], "markdown"),
         (["compare", "--format", "j"], "json"),
         (["reveal", "--format", "s"], "svg"),
-        (["verify", "--set", ""], "default large guests all"),
+        (["verify", "--set", ""], "default large guests products all"),
         # Bash cuts "--set=l" into three words; with no "=" among COMP_WORDBREAKS it is one.
         (["verify", "--set", "=", "l"], "large"),
-        (["verify", "--set", "="], "default large guests all"),
+        (["verify", "--set", "="], "default large guests products all"),
         (["verify", "--set=l"], "--set=large"),
         (["order", "host/pairwise", "--draw", "=", "s"], "svg"),
         (["order", "host/pairwise", "--draw", "t"], "tree text"),

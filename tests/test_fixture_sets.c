@@ -245,6 +245,38 @@ Test(fixture_sets, products_for_guests_sweep_k_past_20000) {
   cr_expect(n <= 4500 && terms <= 300000000, "%zu cases, %zu products", n, terms);
 }
 
+/* A library chooses its kernel by k, shape, dtype and layout. Each shape has k of each remainder modulo a tile, and the whole can be judged
+ * in seconds, of some twenty subjects. */
+Test(fixture_sets, products_on_gpus_are_tried_at_each_k) {
+  enum { MOST_K = 20000, EACH = 4096, TILE = 32 };
+  static bool tried[MOST_K + 1], of_shape[1 << 16][TILE];
+  struct fold_cases cases = load_set("products");
+  unsigned dtypes = 0, layouts = 0;
+  size_t n = 0, terms = 0, least = SIZE_MAX, most = 0;
+  for (size_t i = 0; i < cases.n; i++) {
+    const struct fold_case *c = &cases.at[i];
+    if (c->set != FOLD_SET_PRODUCTS) continue;
+    cr_assert(c->problem->id == FOLD_MATMUL && c->shape.k <= MOST_K && c->shape.m <= 256 && c->shape.n <= 64);
+    const size_t results = fold_case_results(c);
+    tried[c->shape.k] = true;
+    dtypes |= 1u << c->dtype, layouts |= 1u << c->layout.transposed;
+    least = results < least ? results : least, most = results > most ? results : most;
+    const size_t shape = (c->shape.m << 5 | c->shape.n) << 4 | (size_t)c->dtype << 2 | c->layout.transposed;
+    if (results <= 16 && c->shape.k <= EACH) of_shape[shape][c->shape.k % TILE] = true;
+    n++, terms += fold_case_terms(c);
+  }
+  for (size_t k = 1; k <= MOST_K; k++) cr_expect(tried[k] || (k > EACH && k % 8), "no k of %zu", k);
+  for (size_t s = 0; s < sizeof of_shape / sizeof *of_shape; s++) {
+    size_t found = 0;
+    for (size_t r = 0; r < TILE; r++) found += of_shape[s][r];
+    cr_expect(found == 0 || found == TILE, "shape %zx: %zu remainders of %d", s, found, TILE);
+  }
+  cr_expect(dtypes == (1u << FOLD_F16 | 1u << FOLD_BF16) && layouts == (1u << 0 | 1u << 2), "%x %x", dtypes, layouts);
+  cr_expect(least == 1 && most == 256 * 64, "%zu to %zu results", least, most);
+  cr_expect(n <= 6500 && terms <= 200000000, "%zu cases, %zu products", n, terms);
+  fold_cases_free(&cases);
+}
+
 /* And so is one that takes a pattern for a number: the dtypes of 8 bits have few enough to try all. */
 Test(fixture_sets, every_nan_of_8_bits_is_there_for_every_operation) {
   CASES(cases) = load_set("default");
@@ -337,7 +369,7 @@ Test(fixture_sets, worlds_of_one_and_two_have_every_dtype_operation_and_kind_of_
 /* What the speed of `verify` rests on. */
 Test(fixture_sets, the_sets_stay_within_their_budgets) {
   struct fold_cases cases = load_set("default"), large = load_set("large"), all = load_set("all"),
-                    guests = load_set("guests");
+                    guests = load_set("guests"), products = load_set("products");
   size_t elements[6] = {0}, n[6] = {0}, longest = 0, few = 0;
   for (size_t i = 0; i < cases.n; i++) {
     const struct fold_case *c = &cases.at[i];
@@ -369,9 +401,10 @@ Test(fixture_sets, the_sets_stay_within_their_budgets) {
   for (size_t i = 0; i < large.n; i++)
     if (large.at[i].rows * large.at[i].cols > longest) longest = large.at[i].rows * large.at[i].cols;
   cr_expect(longest == 50000000, "the longest of the large set has %zu elements", longest);
-  cr_expect(all.n == guests.n + large.n && guests.n > cases.n, "%zu of %zu, %zu cases, %zu in all", cases.n, guests.n,
-            large.n, all.n);
+  cr_expect(all.n == guests.n + large.n + products.n - cases.n && guests.n > cases.n,
+            "%zu of %zu, %zu cases, %zu in all", cases.n, guests.n, large.n, all.n);
   fold_cases_free(&guests);
+  fold_cases_free(&products);
   fold_cases_free(&cases);
   fold_cases_free(&large);
   fold_cases_free(&all);

@@ -170,6 +170,22 @@ def test_the_guests_fixtures_find_a_tail_lost_at_few_sizes():
         assert code == 1 and "missing" in out, (subject, out)
 
 
+def test_the_fixtures_for_gpus_find_a_tail_lost_at_few_sizes():
+    code, out, _ = verify("--guest", TAILS, "--subjects", "tails/f16", "--claims", "bounded", "--set", "products", "--fixtures", "sizes/f16/matmul/*x31??/*")
+    assert code == 1 and "violates bounded: sizes/f16/matmul/1x1x3160/nn/seed1" in joined(out) and "also refuted" not in out, out
+
+
+def test_verify_on_gpus_has_fixtures_for_them():
+    one = "--fixtures", "sizes/f16/matmul/1x1x1/*"
+    code, out, err = verify("--engine", "cuda", *one)
+    assert code in (0, 77) and "no fixture" not in err, (code, out, err)  # without a GPU they are skipped
+    for words in ("--engine", "cuda", "--set", "default"), ("--engine", "host"):
+        code, _, err = verify(*words, *one)
+        assert (code == 2 and "--set all has it" in err) or "this build has no subject on" in err, (words, code, err)
+    code, _, err = verify("dot/exact", "--engine", "host", "--set", "products", *one)  # one of ours, which is not swept
+    assert code == 2 and "nothing was judged" in err, (code, err)
+
+
 for name, test in list(globals().items()):
     if name.startswith("test_"):
         test()

@@ -357,7 +357,7 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
                   stays_in_bounds, keeps_input and leaves_no_trace are judged too
     only          judges only these of the claims above; None: all of them
     fixtures      globs of cases, fixtures or files; None: all of the set. Or the path of one file, "foldproof-found/found-1234.ini": its cases are judged in their order
-    set           "guests" (the default cases and large batches), "default", "large" or "all"; None: "guests"
+    set           "guests" (the default cases and large batches), "default", "large", "products" or "all"; None: "guests"
     name          name of the subject: a-z, A-Z, 0-9 and / _ - . @ +; None: "py/" and the callable's name
     same_bits_as  another callable, or the name of one of foldproof's subjects, that must give the same bits: the claim same_bits_as
     like          framework of the arrays that fn gets: "numpy", "torch", "cupy" or "jax". None: torch if it was imported, else numpy;

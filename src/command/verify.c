@@ -183,6 +183,11 @@ static fold_status check_engine(const struct fold_job *job) {
              : fold_error(FOLD_UNSUPPORTED, "this build has no subject on %s", fold_engine_rows[engine].title);
 }
 
+/* On a GPU the products of libraries are tried at each size of k besides, unless the user chooses a set. */
+static void choose_set(struct fold_selection_options *o) {
+  if (o->selection.engine == FOLD_CUDA && !fold_option_given(o, "set")) o->selection.set = "products";
+}
+
 static fold_status begin(void *context, const char *environment) {
   struct verify *v = context;
   FOLD_TRY(fold_records_open(&v->records, v->jsonl));
@@ -303,6 +308,7 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
   fold_parse(&argp, argc, argv, &v);
   const bool usual = !getenv("FOLDPROOF_FIXTURES") || getenv("FOLDPROOF_IN_PACKAGE");
   if (v.options.selection.folder != found || !usual) v.folder = v.options.selection.folder;
+  choose_set(&v.options);
   const volatile int *stop = fold_watch_interrupt();
   fold_progress_open(&v.progress);
   fold_status status = fold_selection_open(&v.options, registry);

@@ -68,6 +68,7 @@ struct fold_subject {
   bool vector;
   size_t longest;  /* cases whose rows have more terms are not judged, for their runs would take too long; 0: all are */
   bool strides;    /* it takes inputs that are not contiguous (struct fold_call) */
+  bool swept;      /* it is judged at each size of the set "products", too; other compiled subjects are not */
   bool finite;     /* it takes finite terms only */
   bool wraps;      /* a sum or product of integers that leaves the range wraps, modulo 2^bits */
   bool skips_nan;  /* NaN is to it as no term, which no oracle knows: it gets none */

@@ -13,6 +13,7 @@
 bool fold_takes_case(const struct fold_subject *subject, const struct fold_case *c) {
   if (fold_engine_has_ranks(subject->engine) != (c->ranks > 0)) return false;
   if (subject->vector && c->cols != c->ranks) return false;
+  if (c->set == FOLD_SET_PRODUCTS && !subject->swept && !subject->guest) return false;
   return (subject->dtypes >> c->dtype & 1) && (subject->problems >> c->problem->id & 1);
 }
 

@@ -34,6 +34,23 @@ static int multiply(call_of *call, void *context) {
   return FOLDPROOF_GUEST_OK;
 }
 
+/* Of f16, in any layout. */
+static int multiply_f16(call_of *call, void *context) {
+  const struct fault *f = context;
+  const uint64_t m = call->extent[1], n = call->extent[2], k = call->extent[3];
+  const uint64_t used = k >= f->from && k % f->every == f->at ? k - f->lost : k;
+  const int64_t *x = call->stride[0], *y = call->stride[1];
+  for (int64_t i = 0; i < (int64_t)m; i++)
+    for (int64_t j = 0; j < (int64_t)n; j++) {
+      double sum = 0;
+      for (int64_t t = 0; t < (int64_t)used; t++)
+        sum += (double)((const _Float16 *)call->in)[i * x[1] + t * x[3]] *
+               (double)((const _Float16 *)call->other)[t * y[3] + j * y[2]];
+      ((_Float16 *)call->out)[i * (int64_t)n + j] = (_Float16)sum;
+    }
+  return FOLDPROOF_GUEST_OK;
+}
+
 static int add(call_of *call, void *context) {
   const struct fault *f = context;
   const uint64_t k = call->cols, lost = f->every && k % f->every == f->at ? f->lost : 0;
@@ -47,7 +64,7 @@ static int add(call_of *call, void *context) {
 
 static struct fault none, at_9008 = {600, 8, 9000, 8}, one_in_200 = {200, 7, 300, 1},
                           twice = {4096, 0, 4096, 1, .twice = true}, foreign = {1000, 104, 4000, 0, .foreign = true},
-                          of_tiles = {1024, 1, 1000, 1}, of_sums = {5003, 0, 5003, 1};
+                          of_tiles = {1024, 1, 1000, 1}, of_halves = {64, 24, 3000, 8}, of_sums = {5003, 0, 5003, 1};
 
 #define TAIL(tag, fault)                                                                                    \
   {                                                                                                         \
@@ -62,6 +79,14 @@ static const struct foldproof_guest_subject subjects[] = {
     TAIL("twice", twice),
     TAIL("foreign", foreign),
     TAIL("of_tiles", of_tiles),
+    {.name = "tails/f16",
+     .problems = "matmul",
+     .dtypes = "f16",
+     .accumulator = "f64",
+     .claims = "bounded",
+     .strides = 1,
+     .run = multiply_f16,
+     .context = &of_halves},
     {.name = "tails/sum", .accumulator = "f64", .claims = "bounded", .run = add, .context = &of_sums}};
 
 static const struct foldproof_guest_table table = {1, sizeof *subjects, sizeof subjects / sizeof *subjects, subjects};
