@@ -84,7 +84,9 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
                                           long long apart, int batches, cublasComputeType_t compute,
                                           cublasGemmAlgo_t algorithm) {
   const uint64_t rows = (uint64_t)m, cols = (uint64_t)n, terms = (uint64_t)k;
-  const cudaDataType scale = compute == CUBLAS_COMPUTE_64F ? CUDA_R_64F : CUDA_R_32F;
+  const cudaDataType scale = compute == CUBLAS_COMPUTE_64F   ? CUDA_R_64F
+                             : compute == CUBLAS_COMPUTE_16F ? CUDA_R_16F
+                                                             : CUDA_R_32F;
   const struct fake_matrix first = {
       a,   a_type, of_a == CUBLAS_OP_T, of_a == CUBLAS_OP_T ? terms : rows, of_a == CUBLAS_OP_T ? rows : terms,
       lda, a_apart};
@@ -106,4 +108,16 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t of_a, cubla
                             cublasComputeType_t compute, cublasGemmAlgo_t algorithm) {
   return cublasGemmStridedBatchedEx(handle, of_a, of_b, m, n, k, one, a, a_type, lda, 0, b, b_type, ldb, 0, zero, out,
                                     result, ldc, 0, 1, compute, algorithm);
+}
+
+cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t of_a, cublasOperation_t of_b, int m, int n,
+                                   int k, const void *one, const void *const a[], cudaDataType a_type, int lda,
+                                   const void *const b[], cudaDataType b_type, int ldb, const void *zero,
+                                   void *const out[], cudaDataType result, int ldc, int batches,
+                                   cublasComputeType_t compute, cublasGemmAlgo_t algorithm) {
+  cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+  for (int i = 0; i < batches && status == CUBLAS_STATUS_SUCCESS; i++)
+    status = cublasGemmEx(handle, of_a, of_b, m, n, k, one, a[i], a_type, lda, b[i], b_type, ldb, zero, out[i], result,
+                          ldc, compute, algorithm);
+  return status;
 }

@@ -26,10 +26,17 @@ static inline uint32_t fake_bits(float x) {
   return bits;
 }
 
+static inline double fake_of_e4m3(uint8_t x) {
+  const int field = x >> 3 & 15, fraction = x & 7;
+  const double magnitude = field ? (1 + fraction / 8.) * (double)(1 << field) : fraction / 8. * 2;
+  return (x >> 7 ? -magnitude : magnitude) / 128;
+}
+
 static inline double fake_load(const void *at, cudaDataType type, size_t i) {
   if (type == CUDA_R_64F) return ((const double *)at)[i];
   if (type == CUDA_R_32F) return (double)((const float *)at)[i];
   if (type == CUDA_R_16F) return (double)((const _Float16 *)at)[i];
+  if (type == CUDA_R_8F_E4M3) return fake_of_e4m3(((const uint8_t *)at)[i]);
   fake_check(type == CUDA_R_16BF, "a data type");
   return (double)fake_of_bits((uint32_t)((const uint16_t *)at)[i] << 16);
 }
@@ -47,8 +54,14 @@ static inline double fake_factor(double x, cublasComputeType_t compute) {
   if (compute == CUBLAS_COMPUTE_32F_FAST_TF32) return (double)fake_of_bits(fake_bits((float)x) >> 13 << 13);
   if (compute == CUBLAS_COMPUTE_32F_FAST_16BF) return (double)fake_of_bits(fake_bits((float)x) >> 16 << 16);
   if (compute == CUBLAS_COMPUTE_32F_FAST_16F) return (double)(_Float16)x;
-  fake_check(compute == CUBLAS_COMPUTE_32F || compute == CUBLAS_COMPUTE_64F, "a compute type");
+  fake_check(compute == CUBLAS_COMPUTE_32F || compute == CUBLAS_COMPUTE_64F || compute == CUBLAS_COMPUTE_16F,
+             "a compute type");
   return x;
+}
+
+/* A partial sum, rounded to what the compute type adds in where that is f16. */
+static inline double fake_sum(double sum, cublasComputeType_t compute) {
+  return compute == CUBLAS_COMPUTE_16F ? (double)(_Float16)sum : sum;
 }
 
 /* rows x cols as it is stored, columns `leading` apart. */
@@ -79,7 +92,9 @@ static inline void fake_multiply(const struct fake_matrix *a, const struct fake_
       for (uint64_t i = 0; i < m; i++) {
         double sum = bias ? fake_load(bias, result, (size_t)((int64_t)p * bias_apart + (int64_t)i)) : 0;
         for (uint64_t t = 0; t < k; t++)
-          sum += fake_factor(fake_element(a, p, i, t), compute) * fake_factor(fake_element(b, p, t, j), compute);
+          sum = fake_sum(
+              sum + fake_factor(fake_element(a, p, i, t), compute) * fake_factor(fake_element(b, p, t, j), compute),
+              compute);
         fake_store(out, result, (size_t)((int64_t)p * apart + (int64_t)(j * (uint64_t)leading + i)), sum);
       }
 }

@@ -2,9 +2,20 @@
 #include <math.h>
 #include <string.h>
 
+#include <cuda_runtime_api.h>
+
 #include "cublas_calls.h"
 #include "kernels/cuda/peers/cublas.h"
 #include "oracles/narrowing.h"
+
+/* The device's memory is the host's. */
+cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t __wrap_cudaMemcpyAsync(void *to, const void *from, size_t n, enum cudaMemcpyKind kind,
+                                   cudaStream_t stream) {
+  cr_assert(kind == cudaMemcpyHostToDevice && stream == (cudaStream_t)0x57);
+  memcpy(to, from, n);
+  return getenv("FAKE_CUDA_FAILS") ? cudaErrorIllegalAddress : cudaSuccess;
+}
 
 static void use(const char *library) { cr_assert_eq(setenv("FOLDPROOF_CUBLAS", library, 1), 0); }
 static void begin(void) { use(FAKE_CUBLAS); }
@@ -19,6 +30,10 @@ static const struct {
              {"cublas/gemm_f32", false, true},
              {"cublas/gemm_16_8", true, true},
              {"cublas/gemm_ex", true, false},
+             {"cublas/gemm_ex_f32", false, false},
+             {"cublas/gemm_batched", true, true},
+             {"cublas/gemm_batched_f32", false, true},
+             {"cublas/gemm_16f", true, true},
              {"cublas/gemm_tf32", false, true},
              {"cublas/gemm_fast_bf16", false, true},
              {"cublas/gemm_fast_f16", false, true}};
@@ -27,10 +42,11 @@ static void check_product(size_t which, const struct product *p) {
   const struct fold_subject *subject = subject_of(gemms[which].name);
   struct arrays *a = arrays_of(subject, p);
   const fold_status status = subject->run(subject, &a->call);
-  if (a->scratch) cr_expect_eq(a->scratch[FOLD_SCRATCH_ZEROED], 0xa5, "%s gives cuBLAS its workspace", subject->name);
+  if (a->scratch && subject->scratch == fold_cublas_gemm_scratch)
+    cr_expect_eq(a->scratch[FOLD_SCRATCH_ZEROED], 0xa5, "%s gives cuBLAS its workspace", subject->name);
   if (p->shape.b > 1 && !gemms[which].batches) {
     cr_expect_eq(status.code, FOLD_UNSUPPORTED);
-    cr_expect_str_eq(status.text, "cublas/gemm_ex: cublasGemmEx has no batches");
+    cr_expect(strstr(status.text, ": cublasGemmEx has no batches"), "%s", status.text);
   } else {
     const enum fold_dtype result = fold_subject_result(subject, p->dtype);
     cr_expect_eq(status.code, FOLD_OK, "%s: %s", subject->name, status.text);
@@ -77,6 +93,27 @@ Test(cublas, a_row_allows_the_rounding_of_factors_that_it_declares) {
   }
 }
 
+/* 2,048 and eight ones, one by one: f16 has no number between 2,048 and 2,050. */
+Test(cublas, sums_are_in_f16_where_a_row_says_so) {
+  const struct product p = {FOLD_F16, {.b = 1, .m = 1, .n = 1, .k = 9}, {false, false}, 0};
+  static const struct {
+    const char *name;
+    double result;
+  } rows[] = {{"cublas/gemm_16f", 2048}, {"cublas/gemm_f32", 2056}, {"cublas/gemm_ex_f32", 2056}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const struct fold_subject *subject = subject_of(rows[i].name);
+    const enum fold_dtype result = fold_subject_result(subject, FOLD_F16);
+    struct arrays *a = arrays_of(subject, &p);
+    const uint64_t mark = i == 0; /* the fake's, of the mode */
+    for (size_t t = 0; t < 9; t++) put(a, 0, 0, 0, t, t ? 1 : 2048), put(a, 1, 0, t, 0, 1);
+    cr_assert_eq(subject->run(subject, &a->call).code, FOLD_OK);
+    const double got_here = fold_bits_to_double(result, fold_bits_load(result, a->out, 0) & ~mark);
+    cr_expect_eq(got_here, rows[i].result, "%s: %g", rows[i].name, got_here);
+    arrays_free(a);
+  }
+  cr_expect_eq(fold_subject_accumulator(subject_of("cublas/gemm_16f"), FOLD_F16), FOLD_F16);
+}
+
 /* A row of each: a call of its own, with scalars on the device. */
 Test(cublas, vectors_are_added_as_they_lie) {
   static const float x[] = {1, -2, 3, -4, 5, -6}, y[] = {2, 3, 1, -1, 0, 1};
@@ -115,6 +152,12 @@ Test(cublas, what_it_does_not_support_is_skipped_and_what_fails_is_broken) {
   }
   cr_expect_str_eq(run_one("cublas/gemm_ex", (struct fold_launch){.blocks = 7}).text,
                    "cublas/gemm_ex: cuBLAS chooses its launch");
+}
+
+Test(cublas, addresses_that_cannot_be_copied_are_broken) {
+  setenv("FAKE_CUDA_FAILS", "1", 1);
+  const char *text = run_one("cublas/gemm_batched", (struct fold_launch){0}).text;
+  cr_expect(strstr(text, "cudaMemcpyAsync: "), "%s", text);
 }
 
 Test(cublas, its_version_is_the_librarys) {

@@ -18,7 +18,12 @@ cudaError_t __wrap_cudaMemcpy2DAsync(void *to, size_t to_apart, const void *from
                                      size_t height, enum cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t __wrap_cudaMemcpy2DAsync(void *to, size_t to_apart, const void *from, size_t from_apart, size_t width,
                                      size_t height, enum cudaMemcpyKind kind, cudaStream_t stream) {
-  cr_assert(kind == cudaMemcpyDeviceToHost && stream == (cudaStream_t)0x57 && from_apart >= width);
+  cr_assert(stream == (cudaStream_t)0x57 && from_apart >= width && to_apart >= width);
+  if (kind == cudaMemcpyDeviceToDevice) {
+    for (size_t i = 0; i < height; i++) memcpy((char *)to + i * to_apart, (const char *)from + i * from_apart, width);
+    return getenv("FAKE_CUDA_FAILS") ? cudaErrorIllegalAddress : cudaSuccess;
+  }
+  cr_assert_eq(kind, cudaMemcpyDeviceToHost);
   copy.to = to, copy.from = from, copy.to_apart = to_apart;
   copy.from_apart = from_apart, copy.width = width, copy.height = height;
   memset(to, 0xff, to_apart * height);
@@ -63,6 +68,7 @@ Test(cublas_lt, each_workspace_and_each_algorithm_multiplies) {
   check("cublas/lt_gemm_1mib", 0);
   check("cublas/lt_gemm_0", 0);
   check("cublas/lt_gemm_tf32", 0);
+  check("cublas/lt_gemm_f32", 0);
   for (int i = 2; i <= 8; i++) {
     char name[40];
     snprintf(name, sizeof name, "cublas/lt_algorithm_%d", i);
@@ -122,6 +128,39 @@ Test(cublas_lt, factors_are_rounded_where_a_row_declares_it) {
     memcpy(&result, a->out, sizeof result);
     cr_expect_eq(result, rows[i].result, "%s: %g", rows[i].name, (double)result);
     arrays_free(a);
+  }
+}
+
+static fold_status run_fp8(struct product p, bool *right) {
+  const struct fold_subject *subject = subject_of("cublas/lt_fp8");
+  struct arrays *a = arrays_of(subject, &p);
+  const fold_status status = subject->run(subject, &a->call);
+  *right = status.code == FOLD_OK && is_right(subject, a, 0, 0);
+  arrays_free(a);
+  return status;
+}
+
+/* As cuBLASLt documents it, and a second factor that is turned; what it does not take is skipped with the reason. */
+Test(cublas_lt, products_of_8_bits_lie_along_k_on_16_bytes) {
+  static const struct {
+    struct product p;
+    const char *why; /* NULL: it is multiplied */
+  } rows[] = {
+      {{FOLD_E4M3, {.b = 1, .m = 3, .n = 16, .k = 32}, {false, true}, 0}, NULL},
+      {{FOLD_E4M3, {.b = 2, .m = 16, .n = 32, .k = 16}, {false, true}, 16}, NULL},
+      {{FOLD_E5M2, {.b = 1, .m = 16, .n = 16, .k = 16}, {false, true}, 0}, "cuBLASLt multiplies no e5m2 by e5m2"},
+      {{FOLD_E4M3, {.b = 1, .m = 16, .n = 16, .k = 24}, {false, true}, 0}, "k and n are multiples of 16"},
+      {{FOLD_E4M3, {.b = 1, .m = 16, .n = 8, .k = 16}, {false, true}, 0}, "k and n are multiples of 16"},
+      {{FOLD_E4M3, {.b = 1, .m = 16, .n = 16, .k = 16}, {false, false}, 0}, NULL},
+      {{FOLD_E4M3, {.b = 2, .m = 3, .n = 32, .k = 48}, {false, false}, 16}, NULL},
+      {{FOLD_E4M3, {.b = 1, .m = 16, .n = 16, .k = 16}, {true, true}, 0}, "rows of the first factor begin on 16 bytes"},
+      {{FOLD_E4M3, {.b = 1, .m = 16, .n = 16, .k = 16}, {false, true}, 3},
+       "rows of the first factor begin on 16 bytes"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    bool right;
+    const fold_status status = run_fp8(rows[i].p, &right);
+    cr_expect_eq(status.code, rows[i].why ? FOLD_UNSUPPORTED : FOLD_OK, "%zu: %s", i, status.text);
+    cr_expect(rows[i].why ? strstr(status.text, rows[i].why) != NULL : right, "%zu: %s", i, status.text);
   }
 }
 

@@ -2,8 +2,10 @@
 #include "kernels/cuda/peers/cublas.h"
 
 #include <cublas_v2.h>
+#include <cuda_runtime_api.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/shared_library.h"
 #include "kernels/blas_matrix.h"
@@ -43,6 +45,10 @@ static struct {
   cublasStatus_t (*gemm_ex)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void *,
                             const void *, cudaDataType, int, const void *, cudaDataType, int, const void *, void *,
                             cudaDataType, int, cublasComputeType_t, cublasGemmAlgo_t);
+  cublasStatus_t (*gemm_batched)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void *,
+                                 const void *const[], cudaDataType, int, const void *const[], cudaDataType, int,
+                                 const void *, void *const[], cudaDataType, int, int, cublasComputeType_t,
+                                 cublasGemmAlgo_t);
 } library = {.once = PTHREAD_ONCE_INIT};
 
 static fold_status find_calls(void *handle) {
@@ -61,7 +67,8 @@ static fold_status find_calls(void *handle) {
                {"cublasSgemv_v2", &library.sgemv},
                {"cublasDgemv_v2", &library.dgemv},
                {"cublasGemmStridedBatchedEx", &library.gemm},
-               {"cublasGemmEx", &library.gemm_ex}};
+               {"cublasGemmEx", &library.gemm_ex},
+               {"cublasGemmBatchedEx", &library.gemm_batched}};
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     FOLD_TRY(fold_shared_library_find(&where, handle, calls[i].name, calls[i].pointer));
   return fold_ok();
@@ -168,18 +175,29 @@ static fold_status choose_workspace(const struct fold_subject *subject, const st
 
 /* A product as cuBLAS takes it. Its matrices have their columns side by side: it sees ours transposed, and multiplies the second by the first. */
 struct gemm {
+  int m, n, k;
   struct fold_blas_matrix x, y;
   ptrdiff_t x_apart, y_apart; /* from batch to batch */
   cublasOperation_t of_x, of_y;
   cudaDataType type, result;
+  cublasComputeType_t compute;
   const void *one, *zero;
 };
 
-static fold_status describe(const struct fold_subject *subject, const struct fold_call *call, struct gemm *g) {
+/* alpha and beta, in the dtype that sums are added in. */
+static void set_scalars(struct gemm *g) {
   static const float one = 1, zero = 0;
   static const double one_wide = 1, zero_wide = 0;
-  const bool wide = call->dtype == FOLD_F64;
+  static const uint16_t one_half = 0x3c00, zero_half = 0;
+  const bool wide = g->compute == CUBLAS_COMPUTE_64F, half = g->compute == CUBLAS_COMPUTE_16F;
+  g->one = wide ? (const void *)&one_wide : half ? (const void *)&one_half : &one;
+  g->zero = wide ? (const void *)&zero_wide : half ? (const void *)&zero_half : &zero;
+}
+
+static fold_status describe(const struct fold_subject *subject, const struct fold_call *call,
+                            cublasComputeType_t compute, struct gemm *g) {
   ptrdiff_t stride[FOLD_AXES];
+  g->m = (int)call->shape.m, g->n = (int)call->shape.n, g->k = (int)call->shape.k;
   FOLD_TRY(fold_blas_matrix_of(subject, call, 0, FOLD_M, FOLD_K, &g->x));
   FOLD_TRY(fold_blas_matrix_of(subject, call, 1, FOLD_K, FOLD_N, &g->y));
   fold_call_strides(call, 0, stride);
@@ -190,8 +208,8 @@ static fold_status describe(const struct fold_subject *subject, const struct fol
   g->of_y = g->y.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
   g->type = fold_cublas_type(call->dtype);
   g->result = fold_cublas_type(fold_subject_result(subject, call->dtype));
-  g->one = wide ? (const void *)&one_wide : &one;
-  g->zero = wide ? (const void *)&zero_wide : &zero;
+  g->compute = compute;
+  set_scalars(g);
   return fold_ok();
 }
 
@@ -200,31 +218,81 @@ static fold_status set_mode(const struct fold_subject *subject) {
   return fold_cublas_check(library.set_math_mode(library.handle, mode), "cublasSetMathMode");
 }
 
-fold_status fold_cublas_gemm(const struct fold_subject *subject, const struct fold_call *call) {
-  const int m = (int)call->shape.m, n = (int)call->shape.n, k = (int)call->shape.k;
+static fold_status multiply(const struct fold_subject *subject, const struct fold_call *call,
+                            cublasComputeType_t compute) {
   struct gemm g;
   FOLD_TRY(ready(subject, call, CUBLAS_POINTER_MODE_HOST));
-  FOLD_TRY(describe(subject, call, &g));
+  FOLD_TRY(describe(subject, call, compute, &g));
   if (fold_results(call->problem, &call->shape) == 0) return fold_ok();
   FOLD_TRY(choose_workspace(subject, call));
   FOLD_TRY(set_mode(subject));
   return fold_cublas_check(
-      library.gemm(library.handle, g.of_y, g.of_x, n, m, k, g.one, call->in[1], g.type, g.y.leading, g.y_apart,
-                   call->in[0], g.type, g.x.leading, g.x_apart, g.zero, call->out, g.result, n, (long long)m * n,
-                   (int)call->shape.b, fold_cublas_compute(subject, call->dtype), CUBLAS_GEMM_DEFAULT),
+      library.gemm(library.handle, g.of_y, g.of_x, g.n, g.m, g.k, g.one, call->in[1], g.type, g.y.leading, g.y_apart,
+                   call->in[0], g.type, g.x.leading, g.x_apart, g.zero, call->out, g.result, g.n, (long long)g.m * g.n,
+                   (int)call->shape.b, g.compute, CUBLAS_GEMM_DEFAULT),
       "cublasGemmStridedBatchedEx");
 }
 
+fold_status fold_cublas_gemm(const struct fold_subject *subject, const struct fold_call *call) {
+  return multiply(subject, call, fold_cublas_compute(subject, call->dtype));
+}
+
+fold_status fold_cublas_gemm_16f(const struct fold_subject *subject, const struct fold_call *call) {
+  return multiply(subject, call, CUBLAS_COMPUTE_16F);
+}
+
 fold_status fold_cublas_gemm_ex(const struct fold_subject *subject, const struct fold_call *call) {
-  const int m = (int)call->shape.m, n = (int)call->shape.n, k = (int)call->shape.k;
   struct gemm g;
   FOLD_TRY(ready(subject, call, CUBLAS_POINTER_MODE_HOST));
-  FOLD_TRY(describe(subject, call, &g));
+  FOLD_TRY(describe(subject, call, fold_cublas_compute(subject, call->dtype), &g));
   if (fold_results(call->problem, &call->shape) == 0) return fold_ok();
   if (call->shape.b > 1) return fold_error(FOLD_UNSUPPORTED, "%s: cublasGemmEx has no batches", subject->name);
   FOLD_TRY(set_mode(subject));
-  return fold_cublas_check(library.gemm_ex(library.handle, g.of_y, g.of_x, n, m, k, g.one, call->in[1], g.type,
+  return fold_cublas_check(library.gemm_ex(library.handle, g.of_y, g.of_x, g.n, g.m, g.k, g.one, call->in[1], g.type,
                                            g.y.leading, call->in[0], g.type, g.x.leading, g.zero, call->out, g.result,
-                                           n, fold_cublas_compute(subject, call->dtype), CUBLAS_GEMM_DEFAULT),
+                                           g.n, g.compute, CUBLAS_GEMM_DEFAULT),
                            "cublasGemmEx");
+}
+
+/* The addresses of each batch's matrices, which cuBLAS reads on the device: of all first ones, all second ones, all results. */
+enum { MATRICES = 3 };
+
+size_t fold_cublas_gemm_batched_scratch(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  return FOLD_SCRATCH_ZEROED + MATRICES * call->shape.b * sizeof(void *);
+}
+
+static const char *batch_at(const void *first, size_t batch, ptrdiff_t apart, enum fold_dtype dtype) {
+  return (const char *)first + (ptrdiff_t)batch * apart * (ptrdiff_t)fold_dtype_size(dtype);
+}
+
+static fold_status put_addresses(const struct fold_subject *subject, const struct fold_call *call, const struct gemm *g,
+                                 void *device) {
+  const size_t b = call->shape.b, bytes = MATRICES * b * sizeof(void *);
+  const char **at = malloc(bytes);
+  if (at == NULL) return fold_no_memory("for the addresses of %zu matrices", MATRICES * b);
+  for (size_t i = 0; i < b; i++) {
+    at[i] = batch_at(call->in[0], i, g->x_apart, call->dtype);
+    at[b + i] = batch_at(call->in[1], i, g->y_apart, call->dtype);
+    at[2 * b + i] = batch_at(call->out, i, (ptrdiff_t)g->m * g->n, fold_subject_result(subject, call->dtype));
+  }
+  const cudaError_t failed = cudaMemcpyAsync(device, at, bytes, cudaMemcpyHostToDevice, call->stream);
+  free(at); /* memory that is not pinned has been read when the call returns */
+  return failed ? fold_error(FOLD_ENVIRONMENT, "cudaMemcpyAsync: %s", cudaGetErrorString(failed)) : fold_ok();
+}
+
+fold_status fold_cublas_gemm_batched(const struct fold_subject *subject, const struct fold_call *call) {
+  const size_t b = call->shape.b;
+  void **const at = (void **)((char *)call->scratch + FOLD_SCRATCH_ZEROED);
+  struct gemm g;
+  FOLD_TRY(ready(subject, call, CUBLAS_POINTER_MODE_HOST));
+  FOLD_TRY(describe(subject, call, fold_cublas_compute(subject, call->dtype), &g));
+  if (fold_results(call->problem, &call->shape) == 0) return fold_ok();
+  FOLD_TRY(put_addresses(subject, call, &g, at));
+  FOLD_TRY(set_mode(subject));
+  return fold_cublas_check(
+      library.gemm_batched(library.handle, g.of_y, g.of_x, g.n, g.m, g.k, g.one, (const void *const *)(at + b), g.type,
+                           g.y.leading, (const void *const *)at, g.type, g.x.leading, g.zero, at + 2 * b, g.result, g.n,
+                           (int)b, g.compute, CUBLAS_GEMM_DEFAULT),
+      "cublasGemmBatchedEx");
 }

@@ -25,6 +25,12 @@ fold_run fold_cublas_gemm;
 fold_scratch fold_cublas_gemm_scratch;
 /* The same by cublasGemmEx, which has no batches: frameworks call it for two matrices. */
 fold_run fold_cublas_gemm_ex;
+/* The same by cublasGemmBatchedEx, which takes an address for each matrix. */
+fold_run fold_cublas_gemm_batched;
+fold_scratch fold_cublas_gemm_batched_scratch;
+/* cublasGemmStridedBatchedEx of f16 with CUBLAS_COMPUTE_16F, for which NVIDIA documents all arithmetic and intermediate storage in f16 or
+ * better. */
+fold_run fold_cublas_gemm_16f;
 /* cublasLtMatmul by the first algorithm that its heuristic offers for a workspace of subject->width MiB; parts of
  * a sum are added in f32 or f64. */
 fold_run fold_cublas_lt;
@@ -36,6 +42,11 @@ fold_run fold_cublas_lt_algorithm;
  * second one is a bias. */
 fold_run fold_cublas_lt_bias;
 fold_scratch fold_cublas_lt_scratch_most;
+/* cublasLtMatmul of e4m3 to f32, with 32 MiB. It takes factors that lie along k: a second one that does not is turned first, by copies.
+ * FOLD_UNSUPPORTED where cuBLASLt documents so: e5m2 times e5m2; a first factor that does not lie along k; and k, n, leading dimensions or addresses that are no multiples of 16. Nothing is documented of how sums are added, but that "intermediate
+ * results" are promoted "periodically" to a higher precision (CUBLASLT_MATMUL_DESC_FAST_ACCUM is off). */
+fold_run fold_cublas_lt_fp8;
+fold_scratch fold_cublas_lt_fp8_scratch;
 
 /* "cuBLAS 13.1.0" */
 void fold_cublas_version(char text[64]);

@@ -258,6 +258,58 @@ fold_status fold_cublas_lt_algorithm(const struct fold_subject *subject, const s
   return run(subject, call, (struct way){.room = MOST_ROOM, .which = (int)subject->width});
 }
 
+/* Whether a factor of 8 bits lies as cuBLASLt needs it: along k, each line and the whole on 16 bytes. */
+static bool lies_for_fp8(const struct fold_call *call, unsigned input, enum fold_axis other) {
+  enum { UNIT = 16 };
+  ptrdiff_t stride[FOLD_AXES];
+  fold_call_strides(call, input, stride);
+  return stride[FOLD_K] == 1 && stride[other] % UNIT == 0 && stride[FOLD_B] % UNIT == 0 &&
+         (uintptr_t)call->in[input] % UNIT == 0;
+}
+
+static fold_status check_fp8(const struct fold_subject *subject, const struct fold_call *call) {
+  enum { UNIT = 16 };
+  if (CUBLAS_VER_MAJOR < 12) return fold_error(FOLD_UNSUPPORTED, "%s: built with a cuBLAS before 12", subject->name);
+  if (call->dtype != FOLD_E4M3)
+    return fold_error(FOLD_UNSUPPORTED, "%s: cuBLASLt multiplies no e5m2 by e5m2", subject->name);
+  if (call->shape.k % UNIT == 0 && call->shape.n % UNIT == 0) return fold_ok();
+  return fold_error(FOLD_UNSUPPORTED, "%s: k and n are multiples of 16", subject->name);
+}
+
+size_t fold_cublas_lt_fp8_scratch(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  return FOLD_SCRATCH_ZEROED + MOST_ROOM + fold_elements(call->problem, &call->shape, 1);
+}
+
+/* A second matrix whose rows lie side by side, column by column; of it the call then has the columns. */
+static fold_status turn_fp8(struct fold_call *call) {
+  const struct fold_shape *s = &call->shape;
+  char *to = (char *)call->scratch + FOLD_SCRATCH_ZEROED + MOST_ROOM;
+  ptrdiff_t stride[FOLD_AXES];
+  fold_call_strides(call, 1, stride);
+  if (stride[FOLD_N] != 1 || stride[FOLD_K] < 1) return fold_ok();
+  for (size_t column = 0; column < s->b * s->n; column++) {
+    const char *from = (const char *)call->in[1] + (ptrdiff_t)(column / s->n) * stride[FOLD_B] + column % s->n;
+    const cudaError_t failed = cudaMemcpy2DAsync(to + column * s->k, 1, from, (size_t)stride[FOLD_K], 1, s->k,
+                                                 cudaMemcpyDeviceToDevice, call->stream);
+    if (failed) return fold_error(FOLD_ENVIRONMENT, "cudaMemcpy2DAsync: %s", cudaGetErrorString(failed));
+  }
+  call->in[1] = to;
+  call->stride[1][FOLD_B] = (ptrdiff_t)(s->n * s->k), call->stride[1][FOLD_N] = (ptrdiff_t)s->k;
+  call->stride[1][FOLD_K] = 1;
+  return fold_ok();
+}
+
+fold_status fold_cublas_lt_fp8(const struct fold_subject *subject, const struct fold_call *call) {
+  struct fold_call turned = *call;
+  FOLD_TRY(check_fp8(subject, call));
+  FOLD_TRY(turn_fp8(&turned));
+  if (!lies_for_fp8(&turned, 0, FOLD_M) || !lies_for_fp8(&turned, 1, FOLD_N))
+    return fold_error(FOLD_UNSUPPORTED,
+                      "%s: rows of the first factor begin on 16 bytes, and so do columns of the second", subject->name);
+  return run(subject, &turned, (struct way){.room = MOST_ROOM, .which = 1});
+}
+
 fold_status fold_cublas_lt_bias(const struct fold_subject *subject, const struct fold_call *call) {
   return run(subject, call, (struct way){.room = MOST_ROOM, .which = 1, .bias = true});
 }

@@ -23,6 +23,9 @@ static inline cudaDataType fold_cublas_type(enum fold_dtype dtype) {
   return dtype == FOLD_F16    ? CUDA_R_16F
          : dtype == FOLD_BF16 ? CUDA_R_16BF
          : dtype == FOLD_F64  ? CUDA_R_64F
+#if CUBLAS_VER_MAJOR >= 12
+         : dtype == FOLD_E4M3 ? CUDA_R_8F_E4M3
+#endif
                               : CUDA_R_32F;
 }
 
