@@ -48,6 +48,12 @@ static const struct fold_fact facts[] = {
      .lapses = FOLD_LOSES_SUBNORMALS,
      .seen = {{"CCCL 3.6.0", "CCCL 3.6.0"}},
      .what = "a sum of f32 that is subnormal comes out as zero"},
+    {.subject = "cublas/lt_bias",
+     .claims = FOLD_CLAIM(FOLD_BOUNDED),
+     .ops = 1u << FOLD_SUM,
+     .lapses = FOLD_ROUNDS_BEFORE_BIAS,
+     .seen = {{"cuBLAS 13.1.0", "cuBLAS 13.1.0"}},
+     .what = "where k is split, the product is rounded to the results' dtype before the bias is added"},
 };
 
 const struct fold_fact *fold_facts(size_t *n) {

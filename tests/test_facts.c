@@ -1,4 +1,4 @@
-/* test_facts.c: the facts about CUB explain what was seen of it, and nothing else. tests/known/cccl-3.6.0.jsonl has
+/* test_facts.c: the facts about CUB and cuBLASLt explain what was seen of them, and nothing else. The files of tests/known have
  * each refutation from an H200; the inputs are made again here, so no GPU is needed.
  */
 #include <criterion/criterion.h>
@@ -18,26 +18,35 @@ struct seen {
   struct fold_rig rig;
   struct fold_truths truths;
   struct fold_subject subject;
-  void *input, *got;
+  void *got;
   const struct fold_case *c;
 };
 
+static void open_rig(struct seen *s) {
+  const struct fold_problem *problem = s->c->problem;
+  size_t n[FOLD_INPUTS] = {0};
+  for (unsigned k = 0; k < problem->inputs; k++) n[k] = fold_case_elements(s->c, k);
+  cr_assert_eq(fold_rig_open(&s->rig, FOLD_HOST, problem, s->c->dtype, n, fold_case_results(s->c)).code, FOLD_OK);
+  for (unsigned k = 0; k < problem->inputs; k++)
+    cr_assert_eq(fold_case_fill(s->c, k, fold_rig_input_at(&s->rig, k), 1).code, FOLD_OK);
+  cr_assert_eq(fold_truths_open(&s->truths, s->c, fold_rig_input(&s->rig)).code, FOLD_OK);
+  for (unsigned k = 1; k < problem->inputs; k++) s->truths.in[k] = fold_rig_input_at(&s->rig, k);
+}
+
 static void open_seen(struct seen *s, const char *subject, const char *name, const json_t *results) {
   const struct fold_truth *truth;
-  *s = (struct seen){.subject = {.name = subject, .engine = FOLD_HOST, .method = FOLD_PLAIN, .peer = true}};
+  const unsigned by_tensor_cores = strncmp(subject, "cublas/", 7) == 0 ? 1u << FOLD_F16 | 1u << FOLD_BF16 : 0;
+  *s = (struct seen){
+      .subject = {
+          .name = subject, .engine = FOLD_HOST, .method = FOLD_PLAIN, .truncated = by_tensor_cores, .peer = true}};
   cr_assert_eq(fold_cases_load(FOLD_FIXTURE_FOLDER, "all", name, &s->cases).code, FOLD_OK);
   cr_assert_eq(s->cases.n, 1, "%s: %zu cases", name, s->cases.n);
   s->c = &s->cases.at[0];
-  size_t size = fold_dtype_size(s->c->dtype), n = s->c->rows * s->c->cols;
-  s->input = malloc(n * size + 1);
-  s->got = malloc(s->c->rows * size + 1);
-  cr_assert(s->input && s->got);
-  cr_assert_eq(fold_rig_open_rows(&s->rig, FOLD_HOST, FOLD_SUM, s->c->dtype, n, s->c->rows).code, FOLD_OK);
-  cr_assert_eq(fold_case_fill(s->c, 0, s->input, 1).code, FOLD_OK);
-  memcpy(fold_rig_input(&s->rig), s->input, n * size);
-  cr_assert_eq(fold_truths_open(&s->truths, s->c, s->input).code, FOLD_OK);
+  open_rig(s);
+  s->got = malloc(fold_case_results(s->c) * fold_dtype_size(s->c->dtype) + 1);
+  cr_assert(s->got);
   /* Of many rows a record has the first: the others are taken to be right. */
-  for (size_t row = 0; row < s->c->rows; row++) {
+  for (size_t row = 0; row < fold_case_results(s->c); row++) {
     const char *bits = json_string_value(json_array_get(results, row));
     cr_assert_eq(fold_truths_row(&s->truths, row, &truth).code, FOLD_OK);
     fold_bits_store(s->c->dtype, s->got, row, bits ? strtoull(bits, NULL, 16) : truth->rounded[s->c->dtype]);
@@ -48,7 +57,6 @@ static void close_seen(struct seen *s) {
   fold_truths_close(&s->truths);
   fold_rig_close(&s->rig);
   fold_cases_free(&s->cases);
-  free(s->input);
   free(s->got);
 }
 
@@ -71,11 +79,13 @@ static const struct fold_fact *fact_of(struct seen *s, const char *claim, enum f
   return fold_known(&trial, claim_named(claim), &finding);
 }
 
-static size_t each_seen(void (*look)(struct seen *s, const char *claim, const char *name)) {
+static size_t each_seen(const char *file_name, void (*look)(struct seen *s, const char *claim, const char *name)) {
   size_t n = 0, room = 0;
   char *line = NULL;
-  FILE *file = fopen(SEEN_RECORDS, "r");
-  cr_assert_not_null(file, SEEN_RECORDS);
+  char path[1024];
+  snprintf(path, sizeof path, "%s/%s", SEEN_RECORDS, file_name);
+  FILE *file = fopen(path, "r");
+  cr_assert_not_null(file, "%s", path);
   for (; getline(&line, &room, file) > 0; n++) {
     json_t *record = json_loads(line, 0, NULL);
     struct seen s;
@@ -97,11 +107,18 @@ static void expect_known(struct seen *s, const char *claim, const char *name) {
   cr_expect_eq(verdict, FOLD_REFUTED, "%s of %s: %s", claim, name, fold_verdict_name(verdict));
   cr_expect_not_null(fact, "%s of %s on %s is not known", claim, s->subject.name, name);
   if (!fact) return;
-  cr_expect(fold_known_in(fact, "CCCL 3.6.0"));
-  cr_expect(!fold_known_in(fact, "CCCL 3.0.1") && !fold_known_in(fact, "CCCL 3.6.1"), "seen in 3.6.0 alone");
+  const bool cublas = strncmp(s->subject.name, "cublas/", 7) == 0;
+  cr_expect(fold_known_in(fact, cublas ? "cuBLAS 13.1.0" : "CCCL 3.6.0"));
+  cr_expect(!fold_known_in(fact, cublas ? "cuBLAS 13.0.0" : "CCCL 3.0.1"), "seen in one version alone");
+  cr_expect(!fold_known_in(fact, cublas ? "cuBLAS 13.1.1" : "CCCL 3.6.1"), "seen in one version alone");
 }
 
-Test(facts, what_was_seen_of_cccl_3_6_0_is_known_of_it) { cr_expect_eq(each_seen(expect_known), 98); }
+Test(facts, what_was_seen_of_cccl_3_6_0_is_known_of_it) {
+  cr_expect_eq(each_seen("cccl-3.6.0.jsonl", expect_known), 98);
+}
+Test(facts, what_was_seen_of_cublas_13_1_0_is_known_of_it) {
+  cr_expect_eq(each_seen("cublas-13.1.0.jsonl", expect_known), 5);
+}
 
 /* The largest number, the infinity that the row has not, NaN where no term is infinite, a number of everyday size where the row's are
  * not: each is refuted, and new. */
@@ -133,4 +150,28 @@ static void expect_new(struct seen *s, const char *claim, const char *name) {
   cr_expect_null(fact_of(s, "correctly_rounded", &verdict), "%s: of another claim", name);
 }
 
-Test(facts, another_result_on_the_same_terms_is_new) { cr_expect_eq(each_seen(expect_new), 98); }
+Test(facts, another_result_on_the_same_terms_is_new) { cr_expect_eq(each_seen("cccl-3.6.0.jsonl", expect_new), 98); }
+
+/* Two roundings to f16 give a number beside the nearest one at most. */
+static void expect_no_more_than_two_roundings(struct seen *s, const char *claim, const char *name) {
+  const uint64_t seen = fold_bits_load(FOLD_F16, s->got, 1);
+  const struct fold_truth *truth;
+  cr_assert_eq(fold_truths_row(&s->truths, 1, &truth).code, FOLD_OK);
+  const uint64_t exact = truth->rounded[FOLD_F16];
+  for (int apart = -2; apart <= 2; apart += 4) {
+    enum fold_verdict verdict;
+    fold_bits_store(FOLD_F16, s->got, 1, exact + (uint64_t)apart);
+    const struct fold_fact *fact = fact_of(s, claim, &verdict);
+    cr_expect_eq(verdict, FOLD_REFUTED, "%s: %d numbers from the nearest: %s", name, apart, fold_verdict_name(verdict));
+    cr_expect_null(fact, "%s: %d numbers from the nearest is taken to be known", name, apart);
+  }
+  fold_bits_store(FOLD_F16, s->got, 1, seen);
+  enum fold_verdict verdict;
+  s->subject.name = "cublas/lt_gemm";
+  cr_expect_null(fact_of(s, claim, &verdict), "%s: of a product without a bias", name);
+  cr_expect_eq(verdict, FOLD_REFUTED);
+}
+
+Test(facts, a_result_that_two_roundings_do_not_give_is_new) {
+  cr_expect_eq(each_seen("cublas-13.1.0.jsonl", expect_no_more_than_two_roundings), 5);
+}

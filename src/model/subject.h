@@ -100,6 +100,8 @@ enum fold_lapse {
   FOLD_WRONG_BINS = 64, /* f64: one of n terms is subnormal and not zero, and the error is below n 2^-94 */
   /* The same accumulator scales sums of large f64 down where it should scale them up again: */
   FOLD_TOP_BINS = 32, /* f64: a term is 2^864 or above, and the result is smaller than the exact one */
+  /* Of products whose last term is a bias: */
+  FOLD_ROUNDS_BEFORE_BIAS = 128, /* the sum of all terms but the last one is rounded to the results' dtype, too */
 };
 
 /* A known defect of a peer: a refutation that was seen, and in which versions. It covers only these claims, operations
