@@ -9,29 +9,18 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "compare/remake.h"
 #include "run/known_defects.h"
 #include "run/runner.h"
 
 /* A result as it was seen, or another in its place, and the fact that the harness finds for it. */
 struct seen {
   struct fold_cases cases;
-  struct fold_rig rig;
-  struct fold_truths truths;
+  struct fold_remade remade;
   struct fold_subject subject;
   void *got;
   const struct fold_case *c;
 };
-
-static void open_rig(struct seen *s) {
-  const struct fold_problem *problem = s->c->problem;
-  size_t n[FOLD_INPUTS] = {0};
-  for (unsigned k = 0; k < problem->inputs; k++) n[k] = fold_case_elements(s->c, k);
-  cr_assert_eq(fold_rig_open(&s->rig, FOLD_HOST, problem, s->c->dtype, n, fold_case_results(s->c)).code, FOLD_OK);
-  for (unsigned k = 0; k < problem->inputs; k++)
-    cr_assert_eq(fold_case_fill(s->c, k, fold_rig_input_at(&s->rig, k), 1).code, FOLD_OK);
-  cr_assert_eq(fold_truths_open(&s->truths, s->c, fold_rig_input(&s->rig)).code, FOLD_OK);
-  for (unsigned k = 1; k < problem->inputs; k++) s->truths.in[k] = fold_rig_input_at(&s->rig, k);
-}
 
 static void open_seen(struct seen *s, const char *subject, const char *name, const json_t *results) {
   const struct fold_truth *truth;
@@ -42,20 +31,19 @@ static void open_seen(struct seen *s, const char *subject, const char *name, con
   cr_assert_eq(fold_cases_load(FOLD_FIXTURE_FOLDER, "all", name, &s->cases).code, FOLD_OK);
   cr_assert_eq(s->cases.n, 1, "%s: %zu cases", name, s->cases.n);
   s->c = &s->cases.at[0];
-  open_rig(s);
+  cr_assert_eq(fold_remake(&s->remade, s->c).code, FOLD_OK);
   s->got = malloc(fold_case_results(s->c) * fold_dtype_size(s->c->dtype) + 1);
   cr_assert(s->got);
   /* Of many rows a record has the first: the others are taken to be right. */
   for (size_t row = 0; row < fold_case_results(s->c); row++) {
     const char *bits = json_string_value(json_array_get(results, row));
-    cr_assert_eq(fold_truths_row(&s->truths, row, &truth).code, FOLD_OK);
+    cr_assert_eq(fold_truths_row(&s->remade.truths, row, &truth).code, FOLD_OK);
     fold_bits_store(s->c->dtype, s->got, row, bits ? strtoull(bits, NULL, 16) : truth->rounded[s->c->dtype]);
   }
 }
 
 static void close_seen(struct seen *s) {
-  fold_truths_close(&s->truths);
-  fold_rig_close(&s->rig);
+  fold_remade_free(&s->remade);
   fold_cases_free(&s->cases);
   free(s->got);
 }
@@ -73,7 +61,7 @@ static const struct fold_claim *claim_named(const char *name) {
 static const struct fold_fact *fact_of(struct seen *s, const char *claim, enum fold_verdict *verdict) {
   struct fold_finding finding;
   struct fold_trial trial = {
-      .subject = &s->subject, .c = s->c, .rig = &s->rig, .truths = &s->truths, .got = s->got, .repeats = 3};
+      .subject = &s->subject, .c = s->c, .truths = &s->remade.truths, .got = s->got, .repeats = 3};
   fold_judge_claim(claim_named(claim), &trial, &finding);
   *verdict = finding.verdict;
   return fold_known(&trial, claim_named(claim), &finding);
@@ -126,7 +114,7 @@ static void expect_new(struct seen *s, const char *claim, const char *name) {
   enum fold_dtype dtype = s->c->dtype;
   struct fold_format f = fold_format_of(dtype);
   const struct fold_truth *truth;
-  cr_assert_eq(fold_truths_row(&s->truths, 0, &truth).code, FOLD_OK);
+  cr_assert_eq(fold_truths_row(&s->remade.truths, 0, &truth).code, FOLD_OK);
   uint64_t exact = truth->rounded[dtype], seen = fold_bits_load(dtype, s->got, 0);
   bool infinite = fold_bits_class(dtype, exact) == FOLD_INFINITE;
   bool large = !infinite && fabs(fold_bits_to_double(dtype, exact)) > 1e200;
@@ -156,7 +144,7 @@ Test(facts, another_result_on_the_same_terms_is_new) { cr_expect_eq(each_seen("c
 static void expect_no_more_than_two_roundings(struct seen *s, const char *claim, const char *name) {
   const uint64_t seen = fold_bits_load(FOLD_F16, s->got, 1);
   const struct fold_truth *truth;
-  cr_assert_eq(fold_truths_row(&s->truths, 1, &truth).code, FOLD_OK);
+  cr_assert_eq(fold_truths_row(&s->remade.truths, 1, &truth).code, FOLD_OK);
   const uint64_t exact = truth->rounded[FOLD_F16];
   for (int apart = -2; apart <= 2; apart += 4) {
     enum fold_verdict verdict;
