@@ -344,15 +344,17 @@ def ceiling(shape, machine="h200"):
     return f"{1e-9 * own['ceiling_bytes_per_second']:.0f}"
 
 
-def worst():
-    """For each subject the greatest error that `hunt --worst` found, from the fixtures that it wrote."""
-    path, rows = "host/worst.ini", []
+def worst_cases():
+    """(case, subject, its error as a part of the bound) of each fixture that `hunt --worst` wrote."""
     kept = configparser.ConfigParser(interpolation=None)
-    kept.read(MEASURED / path)
-    for case in map(kept.__getitem__, kept.sections()):
-        subject, share = case["about"].split()[0], re.search(r"([\d.]+) of the bound", case["provenance"])[1]
-        rows.append([f"`{subject}`", share, case["op"], case["dtype"], case.get("cols") or case["k"]])
-    return table(["subject", "error over bound", "of a", "dtype", "terms"], sorted(rows, key=lambda row: -float(row[1])), path)
+    kept.read(MEASURED / "host/worst.ini")
+    return [(case, case["about"].split()[0], re.search(r"([\d.]+) of the bound", case["provenance"])[1]) for case in map(kept.__getitem__, kept.sections())]
+
+
+def worst():
+    """For each subject the greatest error that `hunt --worst` found."""
+    rows = [[f"`{subject}`", share, case["op"], case["dtype"], case.get("cols") or case["k"]] for case, subject, share in worst_cases()]
+    return table(["subject", "error over bound", "of a", "dtype", "terms"], sorted(rows, key=lambda row: -float(row[1])), "host/worst.ini")
 
 
 TABLES = {"verdicts": verdicts, "summary": summary, "profile": profile, "gpu_to_gpu": gpu_to_gpu, "rows": rows_table, "order_costs": order_costs, "products": products, "flat": flat, "thrust": thrust,

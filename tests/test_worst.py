@@ -2,36 +2,29 @@
 
 test_worst.py REPOSITORY FOLDPROOF
 """
-import configparser
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
 ROOT, FOLDPROOF = pathlib.Path(sys.argv[1]), sys.argv[2]
-FOLDER = ROOT / "ci" / "measured" / "host"
-
-
-def published():
-    """{(case, subject): the error as a part of the bound, as it was written}"""
-    kept = configparser.ConfigParser(interpolation=None)
-    kept.read(FOLDER / "worst.ini")
-    return {(name, kept[name]["about"].split()[0]): re.search(r"([\d.]+) of the bound", kept[name]["provenance"])[1] for name in kept.sections()}
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "ci"))
+import docs_measured  # noqa: E402  the table of docs/measured.md
 
 
 def judged():
     """The records of all subjects on all these cases."""
     with tempfile.TemporaryDirectory() as folder:
         records = pathlib.Path(folder) / "verify.jsonl"
-        run = subprocess.run([FOLDPROOF, "verify", "--engine", "host", "--fixture-folder", FOLDER, "--fixtures", "found-*", "--claims",
+        run = subprocess.run([FOLDPROOF, "verify", "--engine", "host", "--fixture-folder", docs_measured.MEASURED / "host", "--fixtures", "found-*", "--claims",
                               "bounded,compensated", "--jsonl", records], capture_output=True, text=True, timeout=300)
         assert run.returncode == 0, (run.returncode, run.stdout, run.stderr)
         return [record for record in map(json.loads, records.read_text().splitlines()) if record["type"] == "judgement"]
 
 
-WORST = published()
+WORST = {(case.name, subject): share for case, subject, share in docs_measured.worst_cases()}
 assert len(WORST) == 37, len(WORST)
 seen = {}
 for record in judged():
