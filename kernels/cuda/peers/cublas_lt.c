@@ -258,21 +258,22 @@ fold_status fold_cublas_lt_algorithm(const struct fold_subject *subject, const s
   return run(subject, call, (struct way){.room = MOST_ROOM, .which = (int)subject->width});
 }
 
+/* Of elements of 8 bits: k, n, addresses and strides are multiples of it. */
+enum { FP8_UNIT = 16 };
+
 /* Whether a factor of 8 bits lies as cuBLASLt needs it: along k, each line and the whole on 16 bytes. */
 static bool lies_for_fp8(const struct fold_call *call, unsigned input, enum fold_axis other) {
-  enum { UNIT = 16 };
   ptrdiff_t stride[FOLD_AXES];
   fold_call_strides(call, input, stride);
-  return stride[FOLD_K] == 1 && stride[other] % UNIT == 0 && stride[FOLD_B] % UNIT == 0 &&
-         (uintptr_t)call->in[input] % UNIT == 0;
+  return stride[FOLD_K] == 1 && stride[other] % FP8_UNIT == 0 && stride[FOLD_B] % FP8_UNIT == 0 &&
+         (uintptr_t)call->in[input] % FP8_UNIT == 0;
 }
 
 static fold_status check_fp8(const struct fold_subject *subject, const struct fold_call *call) {
-  enum { UNIT = 16 };
   if (CUBLAS_VER_MAJOR < 12) return fold_error(FOLD_UNSUPPORTED, "%s: built with a cuBLAS before 12", subject->name);
   if (call->dtype != FOLD_E4M3)
     return fold_error(FOLD_UNSUPPORTED, "%s: cuBLASLt multiplies no e5m2 by e5m2", subject->name);
-  if (call->shape.k % UNIT == 0 && call->shape.n % UNIT == 0) return fold_ok();
+  if (call->shape.k % FP8_UNIT == 0 && call->shape.n % FP8_UNIT == 0) return fold_ok();
   return fold_error(FOLD_UNSUPPORTED, "%s: k and n are multiples of 16", subject->name);
 }
 
