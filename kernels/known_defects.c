@@ -28,6 +28,12 @@
     .subject = name, .claims = FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED), .ops = MAX_MIN, .lapses = FOLD_LOSES_NAN, \
     .seen = {{"NCCL 2.28.3", "NCCL 2.28.3"}}, .what = "max and min lose a NaN"                               \
   }
+#define CUBLAS_TAIL(name)                                                                                  \
+  {                                                                                                        \
+    .subject = name, .claims = FOLD_CLAIM(FOLD_BOUNDED), .ops = 1u << FOLD_SUM, .lapses = FOLD_LOSES_TAIL, \
+    .seen = {{"cuBLAS 13.1.0", "cuBLAS 13.1.0"}},                                                          \
+    .what = "of 16-bit factors the last k mod 64 terms are lost at some k that is split"                   \
+  }
 
 /* What the judge refuted about peers, with the versions in which it was seen. */
 static const struct fold_fact facts[] = {
@@ -54,6 +60,15 @@ static const struct fold_fact facts[] = {
      .lapses = FOLD_ROUNDS_BEFORE_BIAS,
      .seen = {{"cuBLAS 13.1.0", "cuBLAS 13.1.0"}},
      .what = "where k is split, the product is rounded to the results' dtype before the bias is added"},
+    CUBLAS_TAIL("cublas/gemm_strict"),
+    CUBLAS_TAIL("cublas/gemm_f32"),
+    CUBLAS_TAIL("cublas/gemm_ex_f32"),
+    CUBLAS_TAIL("cublas/lt_gemm"),
+    CUBLAS_TAIL("cublas/lt_gemm_1mib"),
+    CUBLAS_TAIL("cublas/lt_gemm_f32"),
+    CUBLAS_TAIL("cublas/lt_algorithm_2"),
+    CUBLAS_TAIL("cublas/lt_algorithm_3"),
+    CUBLAS_TAIL("cublas/lt_algorithm_4"),
 };
 
 const struct fold_fact *fold_facts(size_t *n) {

@@ -106,6 +106,7 @@ Test(facts, what_was_seen_of_cccl_3_6_0_is_known_of_it) {
 }
 Test(facts, what_was_seen_of_cublas_13_1_0_is_known_of_it) {
   cr_expect_eq(each_seen("cublas-13.1.0.jsonl", expect_known), 5);
+  cr_expect_eq(each_seen("cublas-13.1.0-tails.jsonl", expect_known), 10);
 }
 
 /* The largest number, the infinity that the row has not, NaN where no term is infinite, a number of everyday size where the row's are
@@ -162,4 +163,26 @@ static void expect_no_more_than_two_roundings(struct seen *s, const char *claim,
 
 Test(facts, a_result_that_two_roundings_do_not_give_is_new) {
   cr_expect_eq(each_seen("cublas-13.1.0.jsonl", expect_no_more_than_two_roundings), 5);
+}
+
+/* Two numbers beside the sum without the tail is another fault; above a power of two they lie half as close below it. */
+static void expect_the_tail_alone(struct seen *s, const char *claim, const char *name) {
+  const enum fold_dtype dtype = s->c->dtype;
+  const uint64_t seen = fold_bits_load(dtype, s->got, 0);
+  for (int apart = -2; apart <= 2; apart += 4) {
+    enum fold_verdict verdict;
+    fold_bits_store(dtype, s->got, 0, seen + (uint64_t)apart);
+    const struct fold_fact *fact = fact_of(s, claim, &verdict);
+    cr_expect_eq(verdict, FOLD_REFUTED, "%s: %s", name, fold_verdict_name(verdict));
+    cr_expect_null(fact, "%s: %d numbers from the sum without its tail is taken to be known", name, apart);
+  }
+  fold_bits_store(dtype, s->got, 0, seen);
+  enum fold_verdict verdict;
+  s->subject.name = "cublas/lt_gemm_0";
+  cr_expect_null(fact_of(s, claim, &verdict), "%s: of a product without a workspace", name);
+  cr_expect_eq(verdict, FOLD_REFUTED);
+}
+
+Test(facts, a_sum_that_lacks_other_terms_than_its_tail_is_new) {
+  cr_expect_eq(each_seen("cublas-13.1.0-tails.jsonl", expect_the_tail_alone), 10);
 }

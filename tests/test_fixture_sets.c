@@ -245,6 +245,8 @@ Test(fixture_sets, products_for_guests_sweep_k_past_20000) {
   cr_expect(n <= 4500 && terms <= 300000000, "%zu cases, %zu products", n, terms);
 }
 
+static bool is_tail(const struct fold_case *c) { return strncmp(c->name, "tails/", 6) == 0; }
+
 /* A library chooses its kernel by k, shape, dtype and layout. Each shape has k of each remainder modulo a tile, and the whole can be judged
  * in seconds, of some twenty subjects. */
 Test(fixture_sets, products_on_gpus_are_tried_at_each_k) {
@@ -255,7 +257,7 @@ Test(fixture_sets, products_on_gpus_are_tried_at_each_k) {
   size_t n = 0, terms = 0, least = SIZE_MAX, most = 0;
   for (size_t i = 0; i < cases.n; i++) {
     const struct fold_case *c = &cases.at[i];
-    if (c->set != FOLD_SET_PRODUCTS) continue;
+    if (c->set != FOLD_SET_PRODUCTS || is_tail(c)) continue;
     cr_assert(c->problem->id == FOLD_MATMUL && c->shape.k <= MOST_K && c->shape.m <= 256 && c->shape.n <= 64);
     const size_t results = fold_case_results(c);
     tried[c->shape.k] = true;
@@ -274,6 +276,30 @@ Test(fixture_sets, products_on_gpus_are_tried_at_each_k) {
   cr_expect(dtypes == (1u << FOLD_F16 | 1u << FOLD_BF16) && layouts == (1u << 0 | 1u << 2), "%x %x", dtypes, layouts);
   cr_expect(least == 1 && most == 256 * 64, "%zu to %zu results", least, most);
   cr_expect(n <= 6500 && terms <= 200000000, "%zu cases, %zu products", n, terms);
+  fold_cases_free(&cases);
+}
+
+/* Parts of whole tiles of 64 terms leave a tail of fewer terms than there are parts: at some k of each dtype and layout, whatever the number
+ * of parts is. Tails of 8 terms leave every line of a matrix aligned. */
+Test(fixture_sets, products_on_gpus_have_tails_behind_each_number_of_parts) {
+  enum { TILE = 64, PARTS = 16, LAYOUTS = 4 };
+  static bool tail[FOLD_DTYPES][LAYOUTS][PARTS + 1];
+  struct fold_cases cases = load_set("products");
+  size_t n = 0, terms = 0;
+  for (size_t i = 0; i < cases.n; i++) {
+    const struct fold_case *c = &cases.at[i];
+    if (c->set != FOLD_SET_PRODUCTS || !is_tail(c)) continue;
+    cr_assert(c->problem->id == FOLD_MATMUL && c->layout.transposed < LAYOUTS);
+    for (size_t parts = c->shape.k % TILE + 1; parts <= PARTS; parts++)
+      tail[c->dtype][c->layout.transposed][parts] |= c->shape.k / TILE % parts == 0;
+    n++, terms += fold_case_terms(c);
+  }
+  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+    for (unsigned layout = 0; layout < LAYOUTS; layout++)
+      for (size_t parts = layout == 1 ? 2 : 9; parts <= PARTS; parts++)
+        cr_expect_eq(tail[dtype][layout][parts], dtype == FOLD_F16 || dtype == FOLD_BF16,
+                     "dtype %d, layout %u, %zu parts", dtype, layout, parts);
+  cr_expect(n <= 200 && terms <= 120000000, "%zu cases, %zu products", n, terms);
   fold_cases_free(&cases);
 }
 

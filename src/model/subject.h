@@ -102,13 +102,16 @@ enum fold_lapse {
   FOLD_TOP_BINS = 32, /* f64: a term is 2^864 or above, and the result is smaller than the exact one */
   /* Of products whose last term is a bias: */
   FOLD_ROUNDS_BEFORE_BIAS = 128, /* the sum of all terms but the last one is rounded to the results' dtype, too */
+  /* Of products of 16-bit factors: */
+  FOLD_LOSES_TAIL = 256, /* the last n mod 64 of n terms are missing */
 };
 
 /* A known defect of a peer: a refutation that was seen, and in which versions. It covers only these claims, operations
  * and lapses. Every wrong row (for `bounded`: above its bound; else: not exact) must be one of these lapses. */
 struct fold_fact {
   const char *subject;
-  uint64_t claims;      /* of bounded, correctly_rounded and permutation_invariant: run/known_defects.c looks at no other's runs */
+  uint64_t
+      claims; /* of bounded, correctly_rounded and permutation_invariant: run/known_defects.c looks at no other's runs */
   unsigned ops, lapses; /* masks: 1u << FOLD_MAX ...; enum fold_lapse */
   /* The versions that have it, as given by fold_peer_version. Each entry is the first and the last one of a series in
    * which it was seen; the versions between these are taken to have it too. */

@@ -79,31 +79,57 @@ static bool is_less_from_top_bins(const struct terms *terms, const struct fold_t
   return less;
 }
 
-static double last_term(const struct fold_call *call, size_t result) {
+/* Of 53 bits. */
+static double sum_of_last(const struct fold_call *call, size_t result, size_t count) {
   const struct fold_terms terms = fold_call_terms(call, result);
-  double product = 1;
-  for (unsigned f = 0; f < terms.factors; f++) {
-    const ptrdiff_t place = (ptrdiff_t)(terms.n - 1) * terms.step[f];
-    product *= fold_bits_to_double(terms.dtype, fold_bits_load(terms.dtype, terms.factor[f], (size_t)place));
+  double sum = 0;
+  for (size_t t = terms.n - count; t < terms.n; t++) {
+    double product = 1;
+    for (unsigned f = 0; f < terms.factors; f++) {
+      const ptrdiff_t place = (ptrdiff_t)t * terms.step[f];
+      product *= fold_bits_to_double(terms.dtype, fold_bits_load(terms.dtype, terms.factor[f], (size_t)place));
+    }
+    sum += product;
   }
-  return product;
+  return sum;
 }
 
-/* The accumulator's own error is far below these units where its dtype is wider than the results'. */
+/* The sum of all terms but the last `count`, of 53 bits; false: there is none. */
+static bool sum_without_last(const struct fold_trial *trial, size_t result, const struct fold_truth *truth,
+                             size_t count, double *sum) {
+  struct fold_call call;
+  if (!mpfr_number_p(truth->exact) || truth->n < count) return false;
+  if (fold_truths_call(trial->truths, &call).code != FOLD_OK) return false;
+  *sum = mpfr_get_d(truth->exact, MPFR_RNDN) - sum_of_last(&call, result, count);
+  return true;
+}
+
+/* Of a unit. A result is rounded once; the accumulator's own error is far below the rest where its dtype is wider. */
+static const double ONE_ROUNDING = 0.53125;
+
 static bool is_rounded_before_bias(const struct fold_trial *trial, size_t result, const struct fold_truth *truth,
                                    enum fold_dtype dtype, uint64_t got) {
-  struct fold_call call;
-  if (fold_bits_class(dtype, got) >= FOLD_INFINITE || !mpfr_number_p(truth->exact)) return false;
-  if (truth->n == 0 || fold_truths_call(trial->truths, &call).code != FOLD_OK) return false;
-  const double product = mpfr_get_d(truth->exact, MPFR_RNDN) - last_term(&call, result);
+  double product;
+  if (fold_bits_class(dtype, got) >= FOLD_INFINITE || !sum_without_last(trial, result, truth, 1, &product))
+    return false;
   const double units = fold_ulp(dtype, product) + fold_ulp(dtype, fold_bits_to_double(dtype, got));
-  return is_off_by_less(truth, dtype, got, 0.53125 * units);
+  return is_off_by_less(truth, dtype, got, ONE_ROUNDING * units);
+}
+
+static bool is_without_tail(const struct fold_trial *trial, size_t result, const struct fold_truth *truth,
+                            enum fold_dtype dtype, uint64_t got) {
+  const size_t tail = truth->n % 64;
+  double left;
+  if (tail == 0 || fold_bits_class(dtype, got) >= FOLD_INFINITE) return false;
+  if (fold_dtype_size(trial->c->dtype) != 2 || !sum_without_last(trial, result, truth, tail, &left)) return false;
+  return fabs(fold_bits_to_double(dtype, got) - left) < ONE_ROUNDING * fold_ulp(dtype, left);
 }
 
 static bool explains(const struct fold_fact *fact, const struct fold_trial *trial, size_t row, uint64_t got,
                      const struct fold_truth *truth) {
   enum fold_dtype dtype = fold_trial_result_dtype(trial);
   if (fact->lapses & FOLD_ROUNDS_BEFORE_BIAS && is_rounded_before_bias(trial, row, truth, dtype, got)) return true;
+  if (fact->lapses & FOLD_LOSES_TAIL && is_without_tail(trial, row, truth, dtype, got)) return true;
   if (trial->c->problem->factors > 1) return false; /* the others are about rows of terms */
   struct terms terms = terms_of(trial, row, got);
   enum fold_class is = fold_bits_class(dtype, got), exact = fold_bits_class(dtype, truth->rounded[dtype]);
