@@ -195,3 +195,35 @@ Test(judge_missing, products_and_maxima_and_what_is_not_finite_say_nothing) {
   p.in[0][1] = INFINITY;
   cr_expect_str_eq(says(&p, 6), "");
 }
+
+/* What `bounded` says if each result of a product lacks its last `tail` terms, or if it is one of the first `wrong` alone. */
+static const char *says_of_product(struct planted *p, size_t tail, size_t wrong) {
+  static struct fold_finding finding;
+  struct fold_truths truths;
+  const struct fold_subject subject = {.name = "planted", .claims = FOLD_CLAIM(FOLD_BOUNDED)};
+  const size_t n = p->c.shape.n, k = p->c.shape.k;
+  size_t claims;
+  cr_assert_eq(fold_truths_open(&truths, &p->c, p->in[0]).code, FOLD_OK);
+  truths.in[1] = p->in[1];
+  for (size_t r = 0; r < fold_case_results(&p->c); r++) {
+    p->out[r] = 0;
+    for (size_t t = 0; t < (r < wrong ? k - tail : k); t++)
+      p->out[r] += p->in[0][r / n * k + t] * p->in[1][t * n + r % n];
+  }
+  const struct fold_evidence e = {.subject = &subject, .truths = &truths, .results = p->out};
+  finding = fold_finding_open(fold_case_results(&p->c));
+  fold_claims(&claims)[FOLD_BOUNDED].results(&e, &finding);
+  cr_expect_eq(finding.verdict, FOLD_REFUTED, "%s", finding.reason);
+  fold_truths_close(&truths);
+  const char *colon = strchr(finding.reason, ':');
+  return colon ? colon + 2 : "";
+}
+
+Test(judge_missing, of_small_whole_numbers_several_results_prove_a_tail) {
+  struct planted p = plant(FOLD_MATMUL, 4, 4, 200);
+  for (size_t i = 0; i < 800; i++) p.in[0][i] = (double)(i * i % 7) - 1, p.in[1][i] = (double)(i * 5 % 11 % 4) - 1;
+  for (size_t i = 0; i < 4; i++) p.in[0][i * 200 + 199] = p.in[1][199 * 4 + i] = (double)i + 3;
+  cr_expect_str_eq(says_of_product(&p, 1, 16), "here and in 15 other results term 199 is missing");
+  cr_expect(strstr(says_of_product(&p, 8, 16), "other results the last 8 of 200 terms are missing"));
+  cr_expect_str_eq(says_of_product(&p, 1, 2), "", "two results prove nothing");
+}

@@ -187,7 +187,9 @@ bool fold_weigh(struct fold_weighing *weighing, struct fold_finding *finding, fo
  * exact sum proves it. False: it adds nothing. */
 bool fold_find_missing(const struct fold_evidence *evidence, const struct fold_weighing *weighing,
                        struct fold_finding *finding);
-/* The same for a result that is an integer, exactly right or wrong. Above 0 the error is no fraction of a bound. */
+/* Adds how many of their last terms all refuted floats from `row` on lack, if one number alone explains them. */
+fold_status fold_find_common_tail(const struct fold_evidence *evidence, size_t row, struct fold_finding *finding);
+/* fold_weigh for a result that is an integer, exactly right or wrong. Above 0 the error is no fraction of a bound. */
 bool fold_weigh_integer(struct fold_weighing *weighing, struct fold_finding *finding);
 
 /* The same result of the same row among those that were weighed by the same bound; NULL. Keeps one that is allowed. */

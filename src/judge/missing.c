@@ -194,9 +194,9 @@ static void explain(struct search *s, struct fold_finding *finding) {
   }
 }
 
-static fold_status search_terms(const struct fold_evidence *e, const struct fold_weighing *w,
+/* `unit`: all terms are multiples of it. */
+static fold_status search_terms(const struct fold_evidence *e, const struct fold_weighing *w, double unit,
                                 struct fold_finding *finding) {
-  const struct fold_truth *truth = w->truth;
   struct fold_call call;
   struct fold_terms line;
   void *room;
@@ -208,7 +208,7 @@ static fold_status search_terms(const struct fold_evidence *e, const struct fold
   if (status.code == FOLD_OK) {
     keep_terms(&s, &line);
     s.lacks = (double)(s.before[s.kept] - number(w->how.result, w->got));
-    s.near = NEARLY * fmax(s.tolerance, truth->lowest == FOLD_NO_BIT ? 0 : ldexp(1, (int)truth->lowest));
+    s.near = NEARLY * fmax(s.tolerance, unit);
     const bool is_exact = !fold_dtype_is_integer(w->how.result) || fabs(s.lacks) < 0x1p53;
     if (fabs(s.lacks) > NO_ROUNDING * s.tolerance && is_exact) explain(&s, finding);
   }
@@ -226,7 +226,10 @@ bool fold_find_missing(const struct fold_evidence *e, const struct fold_weighing
   const size_t said = strlen(finding->reason);
   if (w->explained) return false; /* it wrapped, or a float lost units */
   if (truth->op != FOLD_SUM || !finite || truth->n > MOST_TERMS || e->truths->in[0] == NULL) return false;
-  const fold_status status = search_terms(e, w, finding);
+  const double unit =
+      truth->lowest == FOLD_NO_BIT ? 0 : ldexp(1, (int)truth->lowest); /* other results' truths may replace this */
+  fold_status status = fold_find_common_tail(e, w->row, finding);
+  if (status.code == FOLD_OK && strlen(finding->reason) == said) status = search_terms(e, w, unit, finding);
   if (status.code != FOLD_OK) fold_find_failed(finding, status);
   return strlen(finding->reason) > said;
 }
