@@ -78,7 +78,7 @@ static fold_status sum_all(const struct fold_terms *terms, struct fold_truth *tr
       if (truth->op == FOLD_SUM && mpfr_regular_p(sums->term[i])) {
         /* |x| < 2^exp, and this is how many bits its significand needs */
         long lowest = (long)mpfr_get_exp(sums->term[i]) - (long)mpfr_min_prec(sums->term[i]);
-        if (lowest < truth->lowest) truth->lowest = lowest;
+        if (lowest < truth->lowest) truth->lowest = lowest; /* unseen: <= */
       }
       mpfr_set(sums->finite[i], sums->term[i], MPFR_RNDN);
       if (!finite) mpfr_set_ui(sums->finite[i], 0, MPFR_RNDN);

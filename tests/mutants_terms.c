@@ -168,6 +168,13 @@ static RUN_F32(odd_past_2_24)
   return fold_host_ordered(subject, &own);
 }
 
+/* Takes terms that lie further apart than five elements as lying five apart. */
+static fold_status mutant_far_strides(const struct fold_subject *subject, const struct fold_call *call) {
+  struct fold_call own = *call;
+  if (own.stride[0][FOLD_K] > 5) own.stride[0][FOLD_K] = 5;
+  return fold_host_ordered(subject, &own);
+}
+
 static const struct fold_mutant terms[] = {
     PLAIN("dropped_tail", mutant_dropped_tail, "host/sequential", C(BOUNDED) | C(REPLAYS), 0,
           "integers/f32/sum/1x3[0-6]/*,shapes", "only whole warps"),
@@ -234,6 +241,10 @@ static const struct fold_mutant terms[] = {
                  .order = "host/sequential", .strides = true, .claims = ORDERED | C(STRIDE_INVARIANT)},
      .breaks = C(STRIDE_INVARIANT),
      .fixtures = "normal/f32/sum/17x257/*"},
+    {.subject = {BASE("far_strides", "takes terms further than five apart as five apart", F32, SUM, mutant_far_strides),
+                 .order = "host/sequential", .strides = true, .claims = ORDERED | C(STRIDE_INVARIANT)},
+     .breaks = C(STRIDE_INVARIANT),
+     .fixtures = "normal/f32/sum/1x1023/*"},
     LOOSE("past_2_20", mutant_past_2_20, C(BOUNDED), 0, "sparse/f32/sum/1x1048577/*,normal/f32/sum/1x33/*",
           "loses the terms from place 2^20 on"),
     LOOSE("odd_past_2_24", mutant_odd_past_2_24, C(BOUNDED), 0, "sparse/f32/sum/1x16777219/*,normal/f32/sum/1x33/*",

@@ -367,6 +367,33 @@ Test(judge_accuracy, a_row_is_refuted_by_itself) {
   fold_truths_close(&truths);
 }
 
+/* A tensor core aligns the product of a subnormal factor as if that were the least normal number, so that more of the other product is
+ * cut off. The same products of normal factors are not cut there. */
+Test(judge_accuracy, truncated_products_of_subnormal_factors_have_a_wider_bound) {
+  static const double first[2][2] = {{0x1p-24, 0x1.004p-14}, {0x1p-12, 0x1.004p-14}};
+  static const double second[2][2] = {{0x1p10, 0x1.004p0}, {0x1p-2, 0x1.004p0}};
+  static const float got = 0x1.004p-13f;
+  const struct fold_subject subject = {.name = "planted", .truncated = 1u << FOLD_F16, .result = FOLD_ALWAYS(FOLD_F32)};
+  const struct fold_case c = {.dtype = FOLD_F16,
+                              .problem = fold_problem(FOLD_DOT),
+                              .shape = {.at = {1, 1, 1, 2}},
+                              .name = "subnormal",
+                              .where = "test"};
+  for (int normal = 0; normal < 2; normal++) {
+    uint16_t in[2][2];
+    struct fold_truths truths;
+    for (int i = 0; i < 2; i++) {
+      in[0][i] = (uint16_t)fold_bits_from_double(FOLD_F16, first[normal][i]);
+      in[1][i] = (uint16_t)fold_bits_from_double(FOLD_F16, second[normal][i]);
+    }
+    cr_assert_eq(fold_truths_open(&truths, &c, in[0]).code, FOLD_OK);
+    truths.in[1] = in[1];
+    const struct fold_evidence e = {.subject = &subject, .truths = &truths, .results = &got};
+    cr_expect_eq(fold_refutes_row(&e, 0), normal == 1, "%s factors", normal ? "normal" : "subnormal");
+    fold_truths_close(&truths);
+  }
+}
+
 /* Whatever the memory held: a product is not in a known order until somebody says so. */
 Test(judge_accuracy, a_weighing_begins_with_nothing_known) {
   struct fold_weighing w;

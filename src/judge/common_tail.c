@@ -21,7 +21,7 @@ struct tails {
   size_t n_seen, refuted;
 };
 
-/* Exact: a float has at most 53 bits, and a product of two of 16 bits fewer. */
+/* Exact, but for products of two f64. */
 static double product_at(const struct fold_terms *line, size_t t) {
   double product = 1;
   for (unsigned f = 0; f < line->factors; f++)
