@@ -1,4 +1,4 @@
-/* exact.c: closing: from exact numbers to patterns, and the exact oracle.
+/* exact.c: rounds exact numbers to bit patterns, once.
  *
  * Policy for special values, the one table:
  *
@@ -12,8 +12,8 @@
  * An integer has no NaN, no infinity and no -0: the empty maximum is its least number, the empty minimum its greatest, and
  * what leaves its range wraps.
  *
- * Where a format has no infinities (e4m3) each of these infinities is NaN, and so is what overflows: a sum that is nearer to the
- * next number after the largest, had it one, or as near where the largest is odd.
+ * Where a format has no infinities (e4m3) each of these infinities is NaN, and so is a sum that overflows: it rounds to the number that
+ * would follow the largest one.
  *
  * A NaN that comes out is the format's positive quiet NaN without payload. abs_sum adds up the finite terms only. The
  * condition number of a sum without a term other than zero is 1.

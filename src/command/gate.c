@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "bench/timed.h"
+#include "bench/too_fast.h"
 #include "command/hunt_find.h"
 #include "hunt/judged.h"
 #include "hunt/keep.h"
@@ -220,12 +220,12 @@ static fold_status judge_timed(struct gate *g, const struct fold_cases *cases, d
     if (k > 0) limit *= LONGER;
     FOLD_TRY(run_calls(g, cases, limit, seconds));
   }
-  return fold_timed_judge(subject_of(g), cases, seconds, &g->timed, why);
+  return fold_too_fast_judge(subject_of(g), cases, seconds, &g->timed, why);
 }
 
 static fold_status time_calls(struct gate *g, uint64_t seed, char why[300]) {
   struct fold_cases cases = {0};
-  fold_status status = fold_timed_cases(subject_of(g), seed, &cases);
+  fold_status status = fold_too_fast_cases(subject_of(g), seed, &cases);
   double *seconds = calloc(cases.n + 1, sizeof *seconds);
   if (status.code == FOLD_OK && !seconds) status = fold_no_memory("for %zu times", cases.n);
   if (status.code == FOLD_OK && cases.n > 0) status = judge_timed(g, &cases, seconds, why);

@@ -23,7 +23,7 @@ struct fold_program {
 
 /* `asked`: it has a standard input, by which fold_program_ask asks. *p must stay where it is: its streams point to it. */
 fold_status fold_program_start(struct fold_program *p, const char *command, bool asked);
-/* Asks one question and reads the answer, which the caller frees. The time that this takes is the run's (watch.h). An
+/* Asks one question and reads the answer, which the caller frees. The time that this takes is the run's (process/heartbeat.h). An
  * answer may repeat the question's "id", so that one that comes late is not taken for the answer to the next question. */
 fold_status fold_program_ask(struct fold_program *p, json_t *question, json_t **answer);
 /* Reads and drops what the program writes until it has ended, though what it has started may keep its output open. */

@@ -3,8 +3,8 @@
  * Promised: case i of a round is a function of the seed, the round, i, the selected subjects, and the sizes that are given as telling;
  * so the same seed gives the same hunt on each machine.
  */
-#ifndef FOLD_DRAW_H
-#define FOLD_DRAW_H
+#ifndef FOLD_HUNT_DRAW_H
+#define FOLD_HUNT_DRAW_H
 
 #include "run/runner.h"
 

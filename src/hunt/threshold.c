@@ -1,5 +1,5 @@
 /* threshold.c: see threshold.h. A case is made larger by zeros before its first place of an axis, and behind its last one. Small cases are judged at each of the next
- * sizes; of others the end of the refuted sizes is bisected, after steps that double. */
+ * sizes. From other cases steps are doubled until a size holds; then the end of the refuted sizes is bisected. */
 #include "hunt/threshold.h"
 
 #include <stdio.h>

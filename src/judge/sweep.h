@@ -2,8 +2,8 @@
  * addresses of its arguments. For compiled subjects it is known where they change their method, and fixtures have these
  * sizes.
  */
-#ifndef FOLD_SWEEP_H
-#define FOLD_SWEEP_H
+#ifndef FOLD_JUDGE_SWEEP_H
+#define FOLD_JUDGE_SWEEP_H
 
 #include "judge/judge.h"
 

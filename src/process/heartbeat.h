@@ -3,8 +3,8 @@
  * A counter in shared memory goes up when a run begins and again when it ends: it is odd while a subject runs. A process that
  * hangs cannot report anything else.
  */
-#ifndef FOLD_WATCH_H
-#define FOLD_WATCH_H
+#ifndef FOLD_HEARTBEAT_H
+#define FOLD_HEARTBEAT_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,7 +1,8 @@
 /* records/read.c: reads JSON lines with jansson. It needs memory for one line only, however long the file is.
  *
  * A file holds the records of one run, or of several in sequence. If a run's environment announces a closing line, that line must
- * be there and its count must be right (record.h). Runs of schema 1 may have none; lines that somebody chose have no environment at all.
+ * be there and its count must be right (record.h). Runs of schema 1 may lack it. Lines that a user cut out of a
+ * file have no environment.
  */
 #include "records/read.h"
 

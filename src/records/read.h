@@ -1,6 +1,6 @@
 /* records/read.h: reads a file of records, one at a time, for reports and comparisons. */
-#ifndef FOLD_LINES_H
-#define FOLD_LINES_H
+#ifndef FOLD_RECORDS_READ_H
+#define FOLD_RECORDS_READ_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* record.c: JSON lines by jansson. */
+/* records/record.c: writes records as lines of JSON, by jansson. */
 #include "records/record.h"
 
 #include <errno.h>

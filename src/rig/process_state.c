@@ -1,7 +1,7 @@
 /* process_state.c: see process_state.h.
  *
- * The short look takes 0.4 us, and a short run ten times that. So what only system calls tell, except the signal mask,
- * is left to the whole look. Variables are put back as strings of our own, since the owner of the former ones may have
+ * Without `whole` a look takes 0.4 us, and a short run ten times that. So what only system calls tell, except the signal mask,
+ * is looked at with `whole` alone. Variables are put back as strings of our own, since the owner of the former ones may have
  * freed them.
  */
 #include "rig/process_state.h"

@@ -1,4 +1,4 @@
-/* judge/shape.c: the same terms in other shapes: in a longer array, followed by identity elements, spread by strides.
+/* judge/layouts.c: the same terms in other shapes: in a longer array, followed by identity elements, spread by strides.
  * Each shape has a rig of its own, with NaN wherever no term lies.
  *
  * length_invariant: the first n terms of a row give the same result as an array of their own and with anything behind

@@ -1,8 +1,8 @@
-/* test_timed.c: which times of calls on large inputs are plausible, by played times. */
+/* test_too_fast.c: which times of calls on large inputs are plausible, by played times. */
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "bench/timed.h"
+#include "bench/too_fast.h"
 
 enum { CALLS = 9 };
 static const struct fold_subject sum = {.name = "played/sum",
@@ -16,10 +16,10 @@ static void judge(double first, double new, double seen, size_t want_timed, cons
   double seconds[CALLS] = {first};
   char why[300];
   size_t timed;
-  cr_assert_eq(fold_timed_cases(&sum, 77, &cases).code, FOLD_OK);
+  cr_assert_eq(fold_too_fast_cases(&sum, 77, &cases).code, FOLD_OK);
   cr_assert_eq(cases.n, CALLS);
   for (size_t i = 1; i < CALLS; i++) seconds[i] = i % 2 ? new : seen;
-  cr_assert_eq(fold_timed_judge(&sum, &cases, seconds, &timed, why).code, FOLD_OK);
+  cr_assert_eq(fold_too_fast_judge(&sum, &cases, seconds, &timed, why).code, FOLD_OK);
   cr_expect_eq(timed, want_timed, "%zu", timed);
   cr_expect(word ? strstr(why, word) != NULL : !why[0], "'%s', want '%s'", why, word ? word : "");
   fold_cases_free(&cases);
@@ -40,7 +40,7 @@ Test(timed, says_nothing_of_calls_that_were_not_made) { judge(0, 0, 0, 0, NULL);
 
 Test(timed, repeats_each_input_once) {
   struct fold_cases cases = {0};
-  cr_assert_eq(fold_timed_cases(&sum, 77, &cases).code, FOLD_OK);
+  cr_assert_eq(fold_too_fast_cases(&sum, 77, &cases).code, FOLD_OK);
   for (size_t i = 1; i < cases.n; i++)
     cr_expect_eq(cases.at[i].source.seed == cases.at[i - 1].source.seed, i % 2 == 0, "%zu", i);
   fold_cases_free(&cases);

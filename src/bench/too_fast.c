@@ -1,5 +1,5 @@
-/* bench/timed.c: see timed.h. */
-#include "bench/timed.h"
+/* bench/too_fast.c: see too_fast.h. */
+#include "bench/too_fast.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ static fold_status add(const struct fold_problem *problem, enum fold_dtype dtype
   return fold_cases_append_made(cases, &c, "timed", "a timed call");
 }
 
-fold_status fold_timed_cases(const struct fold_subject *s, uint64_t seed, struct fold_cases *cases) {
+fold_status fold_too_fast_cases(const struct fold_subject *s, uint64_t seed, struct fold_cases *cases) {
   const enum fold_dtype dtype = dtype_of(s);
   for (int id = 0; id < FOLD_PROBLEMS; id++) {
     const struct fold_problem *problem = fold_problem((enum fold_problem_id)id);
@@ -141,8 +141,8 @@ static unsigned readers_of(const struct fold_subject *s) {
   return !fold_engine_is_host(s->engine) || n < 1 ? 1 : (unsigned)n;
 }
 
-fold_status fold_timed_judge(const struct fold_subject *s, const struct fold_cases *cases, const double *seconds,
-                             size_t *timed, char why[300]) {
+fold_status fold_too_fast_judge(const struct fold_subject *s, const struct fold_cases *cases, const double *seconds,
+                                size_t *timed, char why[300]) {
   struct fold_ceiling ceiling;
   *timed = 0;
   why[0] = '\0';
