@@ -141,46 +141,38 @@ static void expect_new(struct seen *s, const char *claim, const char *name) {
 
 Test(facts, another_result_on_the_same_terms_is_new) { cr_expect_eq(each_seen("cccl-3.6.0.jsonl", expect_new), 98); }
 
-/* Two roundings to f16 give a number beside the nearest one at most. */
+/* A result two numbers from `bits` is refuted, and new; so is what was seen, of another subject. */
+static void expect_new_beside(struct seen *s, const char *claim, const char *name, size_t row, uint64_t bits,
+                              const char *other) {
+  const enum fold_dtype dtype = s->c->dtype;
+  const uint64_t seen = fold_bits_load(dtype, s->got, row);
+  enum fold_verdict verdict;
+  for (int apart = -2; apart <= 2; apart += 4) {
+    fold_bits_store(dtype, s->got, row, bits + (uint64_t)apart);
+    const struct fold_fact *fact = fact_of(s, claim, &verdict);
+    cr_expect_eq(verdict, FOLD_REFUTED, "%s: %d numbers beside: %s", name, apart, fold_verdict_name(verdict));
+    cr_expect_null(fact, "%s: %d numbers beside is taken to be known", name, apart);
+  }
+  fold_bits_store(dtype, s->got, row, seen);
+  s->subject.name = other;
+  cr_expect_null(fact_of(s, claim, &verdict), "%s: of %s", name, other);
+  cr_expect_eq(verdict, FOLD_REFUTED);
+}
+
+/* Two roundings to f16 give a number beside the nearest one at most; a product without a bias is rounded once. */
 static void expect_no_more_than_two_roundings(struct seen *s, const char *claim, const char *name) {
-  const uint64_t seen = fold_bits_load(FOLD_F16, s->got, 1);
   const struct fold_truth *truth;
   cr_assert_eq(fold_truths_row(&s->remade.truths, 1, &truth).code, FOLD_OK);
-  const uint64_t exact = truth->rounded[FOLD_F16];
-  for (int apart = -2; apart <= 2; apart += 4) {
-    enum fold_verdict verdict;
-    fold_bits_store(FOLD_F16, s->got, 1, exact + (uint64_t)apart);
-    const struct fold_fact *fact = fact_of(s, claim, &verdict);
-    cr_expect_eq(verdict, FOLD_REFUTED, "%s: %d numbers from the nearest: %s", name, apart, fold_verdict_name(verdict));
-    cr_expect_null(fact, "%s: %d numbers from the nearest is taken to be known", name, apart);
-  }
-  fold_bits_store(FOLD_F16, s->got, 1, seen);
-  enum fold_verdict verdict;
-  s->subject.name = "cublas/lt_gemm";
-  cr_expect_null(fact_of(s, claim, &verdict), "%s: of a product without a bias", name);
-  cr_expect_eq(verdict, FOLD_REFUTED);
+  expect_new_beside(s, claim, name, 1, truth->rounded[FOLD_F16], "cublas/lt_gemm");
 }
 
 Test(facts, a_result_that_two_roundings_do_not_give_is_new) {
   cr_expect_eq(each_seen("cublas-13.1.0.jsonl", expect_no_more_than_two_roundings), 5);
 }
 
-/* Two numbers beside the sum without the tail is another fault; above a power of two they lie half as close below it. */
+/* Above a power of two numbers lie half as close below it, so that the next one is within one rounding. Without a workspace k is not split. */
 static void expect_the_tail_alone(struct seen *s, const char *claim, const char *name) {
-  const enum fold_dtype dtype = s->c->dtype;
-  const uint64_t seen = fold_bits_load(dtype, s->got, 0);
-  for (int apart = -2; apart <= 2; apart += 4) {
-    enum fold_verdict verdict;
-    fold_bits_store(dtype, s->got, 0, seen + (uint64_t)apart);
-    const struct fold_fact *fact = fact_of(s, claim, &verdict);
-    cr_expect_eq(verdict, FOLD_REFUTED, "%s: %s", name, fold_verdict_name(verdict));
-    cr_expect_null(fact, "%s: %d numbers from the sum without its tail is taken to be known", name, apart);
-  }
-  fold_bits_store(dtype, s->got, 0, seen);
-  enum fold_verdict verdict;
-  s->subject.name = "cublas/lt_gemm_0";
-  cr_expect_null(fact_of(s, claim, &verdict), "%s: of a product without a workspace", name);
-  cr_expect_eq(verdict, FOLD_REFUTED);
+  expect_new_beside(s, claim, name, 0, fold_bits_load(s->c->dtype, s->got, 0), "cublas/lt_gemm_0");
 }
 
 Test(facts, a_sum_that_lacks_other_terms_than_its_tail_is_new) {

@@ -23,28 +23,37 @@ static struct planted plant(enum fold_problem_id id, size_t m, size_t n, size_t 
                                 .where = "test"}};
 }
 
-/* What `bounded` (or another claim) says of the results if `result` is `got`; all others are exact. */
-static const char *reason_of(struct planted *p, size_t result, double got, enum fold_claim_id claim) {
+static void open_truths(struct planted *p, struct fold_truths *truths) {
+  cr_assert_eq(fold_truths_open(truths, &p->c, p->in[0]).code, FOLD_OK);
+  truths->in[1] = p->in[1];
+}
+
+/* What the claim says of the results, the first wrong one of which is `result`. */
+static const char *judged(struct planted *p, struct fold_truths *truths, size_t result, enum fold_claim_id claim) {
   static struct fold_finding finding;
   size_t n;
-  struct fold_truths truths;
   const struct fold_subject subject = {
       .name = "planted", .claims = FOLD_CLAIM(claim), .order = "host/pairwise", .most_ulps = 1};
-  cr_assert_eq(fold_truths_open(&truths, &p->c, p->in[0]).code, FOLD_OK);
-  truths.in[1] = p->in[1];
+  const struct fold_evidence e = {.subject = &subject, .truths = truths, .results = p->out};
+  finding = fold_finding_open(fold_case_results(&p->c));
+  fold_claims(&n)[claim].results(&e, &finding);
+  cr_expect(finding.verdict == FOLD_REFUTED && finding.row == result, "%s: result %zu", finding.reason, finding.row);
+  fold_truths_close(truths);
+  const char *colon = strchr(finding.reason, ':');
+  return colon ? colon + 2 : "";
+}
+
+/* What `bounded` (or another claim) says of the results if `result` is `got`; all others are exact. */
+static const char *reason_of(struct planted *p, size_t result, double got, enum fold_claim_id claim) {
+  struct fold_truths truths;
+  open_truths(p, &truths);
   for (size_t r = 0; r < fold_case_results(&p->c); r++) {
     const struct fold_truth *truth;
     cr_assert_eq(fold_truths_row(&truths, r, &truth).code, FOLD_OK);
     p->out[r] = fold_bits_f64(truth->rounded[FOLD_F64]);
   }
   p->out[result] = got;
-  const struct fold_evidence e = {.subject = &subject, .truths = &truths, .results = p->out};
-  finding = fold_finding_open(fold_case_results(&p->c));
-  fold_claims(&n)[claim].results(&e, &finding);
-  cr_expect(finding.verdict == FOLD_REFUTED && finding.row == result, "%s: result %zu", finding.reason, finding.row);
-  fold_truths_close(&truths);
-  const char *colon = strchr(finding.reason, ':');
-  return colon ? colon + 2 : "";
+  return judged(p, &truths, result, claim);
 }
 
 static const char *says(struct planted *p, double got) { return reason_of(p, 0, got, FOLD_BOUNDED); }
@@ -198,25 +207,15 @@ Test(judge_missing, products_and_maxima_and_what_is_not_finite_say_nothing) {
 
 /* What `bounded` says if each result of a product lacks its last `tail` terms, or if it is one of the first `wrong` alone. */
 static const char *says_of_product(struct planted *p, size_t tail, size_t wrong) {
-  static struct fold_finding finding;
   struct fold_truths truths;
-  const struct fold_subject subject = {.name = "planted", .claims = FOLD_CLAIM(FOLD_BOUNDED)};
   const size_t n = p->c.shape.n, k = p->c.shape.k;
-  size_t claims;
-  cr_assert_eq(fold_truths_open(&truths, &p->c, p->in[0]).code, FOLD_OK);
-  truths.in[1] = p->in[1];
+  open_truths(p, &truths);
   for (size_t r = 0; r < fold_case_results(&p->c); r++) {
     p->out[r] = 0;
     for (size_t t = 0; t < (r < wrong ? k - tail : k); t++)
       p->out[r] += p->in[0][r / n * k + t] * p->in[1][t * n + r % n];
   }
-  const struct fold_evidence e = {.subject = &subject, .truths = &truths, .results = p->out};
-  finding = fold_finding_open(fold_case_results(&p->c));
-  fold_claims(&claims)[FOLD_BOUNDED].results(&e, &finding);
-  cr_expect_eq(finding.verdict, FOLD_REFUTED, "%s", finding.reason);
-  fold_truths_close(&truths);
-  const char *colon = strchr(finding.reason, ':');
-  return colon ? colon + 2 : "";
+  return judged(p, &truths, 0, FOLD_BOUNDED);
 }
 
 Test(judge_missing, of_small_whole_numbers_several_results_prove_a_tail) {

@@ -183,6 +183,8 @@ void fold_weighing_free(struct fold_weighing *weighing);
  * reason, where there is no bound. */
 bool fold_weigh(struct fold_weighing *weighing, struct fold_finding *finding, fold_status *status);
 
+/* Exact: term t, of which 113 bits hold each product. */
+__float128 fold_term_value(const struct fold_terms *terms, size_t t);
 /* Adds to the reason of a refuted sum which of its terms are missing or counted twice, or how many, where the difference from the
  * exact sum proves it. False: it adds nothing. */
 bool fold_find_missing(const struct fold_evidence *evidence, const struct fold_weighing *weighing,

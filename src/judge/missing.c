@@ -41,6 +41,16 @@ static __float128 number(enum fold_dtype dtype, uint64_t bits) {
   return fold_bits_to_double(dtype, bits);
 }
 
+__float128 fold_term_value(const struct fold_terms *terms, size_t t) {
+  __float128 term = 1;
+  for (unsigned f = 0; f < terms->factors; f++) {
+    const ptrdiff_t place = (ptrdiff_t)(terms->index ? terms->index[t] : t) * terms->step[f];
+    const __float128 factor = number(terms->dtype, fold_bits_load(terms->dtype, terms->factor[f], (size_t)place));
+    term *= terms->absolute && factor < 0 ? -factor : factor;
+  }
+  return term;
+}
+
 static double term_at(const struct search *s, size_t i) { return (double)(s->before[i + 1] - s->before[i]); }
 
 static fold_status open_search(struct search *s, const struct fold_terms *terms) {
@@ -50,13 +60,11 @@ static fold_status open_search(struct search *s, const struct fold_terms *terms)
   return s->place && s->before ? fold_ok() : fold_no_memory("to look for missing terms among %zu", terms->n);
 }
 
-/* Keeps the terms that are not 0; `line`: the terms side by side. */
-static void keep_terms(struct search *s, const struct fold_terms *line) {
+/* Keeps the terms that are not 0. */
+static void keep_terms(struct search *s, const struct fold_terms *terms) {
   s->before[0] = 0;
-  for (size_t t = 0; t < line->n; t++) {
-    __float128 term = 1;
-    for (unsigned f = 0; f < line->factors; f++)
-      term *= number(line->dtype, fold_bits_load(line->dtype, line->factor[f], t));
+  for (size_t t = 0; t < terms->n; t++) {
+    const __float128 term = fold_term_value(terms, t);
     if (term == 0) continue;
     s->place[s->kept++] = t;
     s->before[s->kept] = s->before[s->kept - 1] + term;
@@ -198,15 +206,12 @@ static void explain(struct search *s, struct fold_finding *finding) {
 static fold_status search_terms(const struct fold_evidence *e, const struct fold_weighing *w, double unit,
                                 struct fold_finding *finding) {
   struct fold_call call;
-  struct fold_terms line;
-  void *room;
   FOLD_TRY(fold_truths_call(e->truths, &call));
   const struct fold_terms terms = fold_call_terms(&call, w->row);
   struct search s = {.index = terms.index, .tolerance = mpfr_get_d(w->bound, MPFR_RNDU)};
-  FOLD_TRY(fold_terms_line(&terms, &line, &room));
-  const fold_status status = open_search(&s, &line);
+  const fold_status status = open_search(&s, &terms);
   if (status.code == FOLD_OK) {
-    keep_terms(&s, &line);
+    keep_terms(&s, &terms);
     s.lacks = (double)(s.before[s.kept] - number(w->how.result, w->got));
     s.near = NEARLY * fmax(s.tolerance, unit);
     const bool is_exact = !fold_dtype_is_integer(w->how.result) || fabs(s.lacks) < 0x1p53;
@@ -214,7 +219,6 @@ static fold_status search_terms(const struct fold_evidence *e, const struct fold
   }
   free(s.place);
   free(s.before);
-  free(room);
   return status;
 }
 

@@ -110,8 +110,7 @@ enum fold_lapse {
  * and lapses. Every wrong row (for `bounded`: above its bound; else: not exact) must be one of these lapses. */
 struct fold_fact {
   const char *subject;
-  uint64_t
-      claims; /* of bounded, correctly_rounded and permutation_invariant: run/known_defects.c looks at no other's runs */
+  uint64_t claims;      /* of bounded, correctly_rounded, permutation_invariant: the runs that run/known_defects.c has */
   unsigned ops, lapses; /* masks: 1u << FOLD_MAX ...; enum fold_lapse */
   /* The versions that have it, as given by fold_peer_version. Each entry is the first and the last one of a series in
    * which it was seen; the versions between these are taken to have it too. */

@@ -83,14 +83,7 @@ static bool is_less_from_top_bins(const struct terms *terms, const struct fold_t
 static double sum_of_last(const struct fold_call *call, size_t result, size_t count) {
   const struct fold_terms terms = fold_call_terms(call, result);
   double sum = 0;
-  for (size_t t = terms.n - count; t < terms.n; t++) {
-    double product = 1;
-    for (unsigned f = 0; f < terms.factors; f++) {
-      const ptrdiff_t place = (ptrdiff_t)t * terms.step[f];
-      product *= fold_bits_to_double(terms.dtype, fold_bits_load(terms.dtype, terms.factor[f], (size_t)place));
-    }
-    sum += product;
-  }
+  for (size_t t = terms.n - count; t < terms.n; t++) sum += (double)fold_term_value(&terms, t);
   return sum;
 }
 
