@@ -18,11 +18,11 @@ from typing import Any, Callable, ContextManager, Dict, Iterable, List, Optional
 from . import _arrays, _library, _outputs, _see
 from ._arrays import CPU, CUDA, CUDA_HOST, Lent
 from ._problem import AXES, BY_NUMBER, Axis, Form
-from ._process_state import KeptResults, LateWrites, State
+from ._process_state import KeptResults, LateWrites, NoLateWrites, NoState, State
 from ._see import Wrong
 from ._signals import Signals
+from ._takes import Takes
 
-_DTYPE_NUMBERS = {1: "f16", 2: "bf16", 3: "f32", 4: "f64", 5: "e4m3", 6: "e5m2", 7: "i8", 8: "i32", 9: "i64"}  # foldproof_guest.h
 _FAILED = 1
 _GROUPS: Any = getattr(builtins, "BaseExceptionGroup", ())  # since Python 3.11
 _JAX_ALIGNMENT = 128  # XLA requires it, and copies arrays that are not aligned so
@@ -121,11 +121,18 @@ class Guest:
         self.make = _arrays.maker(like)
         self.run_of = self._run  # for exceptions that ctypes loses (_lost.py)
         self.run = _library.Run(self.run_of)
+        self.takes: Optional[Takes] = None  # None: whatever it is called with
         self.device: Any = None
         if cuda:
             from ._cuda import Device
 
             self.device = Device()
+
+    def alone(self) -> "Guest":
+        """The same callable, what it leaves in the process not looked at."""
+        other = Guest(self.name, self.fn, self.like, bool(self.device), self.rows, self.form, self.outputs)
+        other.state, other.late = NoState(), NoLateWrites()
+        return other
 
     def _axes(self, call: Any, k: int) -> Tuple[Axis, ...]:
         """Of the callable's input k, or of its results where k is -1."""
@@ -143,7 +150,7 @@ class Guest:
         """Input k, of the shape that the callable's form says; for jax, which takes no strides, as it lies in memory."""
         problem = BY_NUMBER[call.problem]
         axes = self._in_memory(call, k) if self.like == "jax" else self._axes(call, k)
-        dtype = "i32" if k == problem.keys else _DTYPE_NUMBERS[call.dtype]
+        dtype = "i32" if k == problem.keys else _library.DTYPES[call.dtype]
         where = (CUDA, self.device.number()) if self.device else (CPU, 0)
         lent = Lent((call.other if k else call.in_) or 0, _shape(call, self.form, axes), dtype, where, None, _strides(call, self.form, k, axes))
         if self.like == "jax" and lent.at % _JAX_ALIGNMENT and lent.nbytes:
@@ -158,11 +165,25 @@ class Guest:
         at = owner.at if self.device else ctypes.addressof(owner)
         return at + (like - at) % _ALIGNMENT, owner
 
+    def memory_of(self, raw: bytes, stream: Any) -> Tuple[int, Any]:
+        """The address of memory that holds these bytes, and the memory's owner."""
+        at, owner = self._room(len(raw), 0)
+        if self.device:
+            self.device.put(at, raw, len(raw), stream)
+        else:
+            ctypes.memmove(at, raw, len(raw))
+        return at, owner
+
     def _copy(self, to: int, lent: Lent, call: Any) -> None:
         if self.device:
             self.device.copy(to, lent.at, lent.nbytes, call.stream)
         else:
             ctypes.memmove(to, lent.at, lent.nbytes)
+
+    def _is_strided(self, call: Any) -> bool:
+        """Whether an input is not contiguous in memory, whatever the order of its axes is there."""
+        orders = [self._in_memory(call, k) for k in range(len(BY_NUMBER[call.problem].inputs))]
+        return any(_strides(call, self.form, k, order) != _arrays.contiguous(_shape(call, self.form, order)) for k, order in enumerate(orders))
 
     def _turn(self, view: Lent, call: Any, k: int) -> Tuple[Lent, Callable[[], None]]:
         """What a callable gets whose form has the axes in another order than memory: a contiguous copy, aligned as the input is; of a strided input, a view. The
@@ -172,15 +193,15 @@ class Guest:
             return view, lambda: None
         copy = view.contiguous_at(*self._room(math.prod(view.shape) * view.itemsize, view.at))
         self.make(copy)[...] = self.make(view)
-        at, before = copy.at, self._bytes(copy.at, copy.nbytes, call)
+        at, before = copy.at, self.bytes_at(copy.at, copy.nbytes, call)
 
         def bring_back() -> None:
-            if self._bytes(at, len(before), call) != before:
+            if self.bytes_at(at, len(before), call) != before:
                 self.make(view)[...] = self.make(view.contiguous_at(at, None))
 
         return copy, bring_back
 
-    def _bytes(self, at: int, nbytes: int, call: Any) -> bytes:
+    def bytes_at(self, at: int, nbytes: int, call: Any) -> bytes:
         return bytes(self.device.fetch(at, nbytes, call.stream).raw[:nbytes] if self.device else ctypes.string_at(at, nbytes))
 
     def _shapes(self, call: Any) -> List[Tuple[int, ...]]:
@@ -196,7 +217,7 @@ class Guest:
         if self.rows:
             self.rows.check(seen, call.rows)
             return
-        result = _DTYPE_NUMBERS[call.result]
+        result = _library.DTYPES[call.result]
         if seen.dtype != result:
             raise Wrong(f"its results are of {seen.dtype}, and not of {result}")
         shapes = self._shapes(call)
@@ -229,7 +250,8 @@ class Guest:
         else:
             ctypes.memmove(call.out, self.rows.hashes(seen.at, seen, call.rows), 8 * call.rows)
 
-    def _compute(self, call: Any) -> None:
+    def compute(self, call: Any) -> None:
+        """Calls the callable, and writes its results to call.out."""
         if self.device:
             self.device.wait(call.stream)  # for all work, because the framework may use any stream
         lent = [self._lend(call, k) for k in range(len(BY_NUMBER[call.problem].inputs))]
@@ -326,7 +348,9 @@ class Guest:
         outside = sys.exc_info()[1]
         self.signals.came()  # what came earlier has raised what it had to
         try:
-            self._compute(call)
+            if self.takes:
+                self.takes.check(call, _library.DTYPES[call.dtype], self._is_strided(call))
+            self.compute(call)
             return 0
         except BaseException as error:
             return self._fail(call, error, outside)

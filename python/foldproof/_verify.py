@@ -16,6 +16,7 @@ from ._progress import Progress
 from ._result import LEFT_OUT, Record, Result
 from ._rows import Rows
 from ._sizes import Around, sizes_of
+from ._takes import Takes
 
 if TYPE_CHECKING:
     from typing_extensions import ParamSpec
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 LIMIT = 600.0  # seconds; callables that take microseconds end in a fifth of it even where ten processes want each processor
 _OF_THIS_PROCESS = 0.75  # of the time limit; the rest is for the new process
 _INI = ".ini"
+_USUAL_DTYPES = ["f32", "f16", "bf16"]  # of matrix products on a GPU
 Names = Union[str, Sequence[str], None]
 
 
@@ -159,7 +161,7 @@ def judge(
     repeats: int = 3,
     around: Around = (),
     sweep: Optional[str] = None,
-    strides: bool = False,
+    strides: Optional[bool] = None,
     finite: bool = False,
     nan: Optional[str] = None,
     seconds: float = LIMIT,
@@ -202,14 +204,15 @@ def judge(
         raise ValueError(f"problem={problem!r}, axis={axis!r}: the signature says {'that axis 0' if form.transposed else 'which axis'} is folded")
     begun, own = time.monotonic(), None if data is None else _data.Data(data, axis, form)
     form = form._replace(parts=own.parts if own else _parts or {})
-    dtypes = dtypes if dtypes is not None else own.dtypes if own else "f32"
+    tried = _USUAL_DTYPES if dtypes is None and named == "matmul" and device == "cuda" and not factor_dtype else ["f32"]
+    dtypes = dtypes if dtypes is not None else own.dtypes if own else tried
     npy = own.paths if own else list(_npy)
     like = _arrays.pick(like, device == "cuda")
     _arrays.check(like, listed(dtypes, "dtypes") or ())
     wanted = listed(claims, "claims")
     asked: Dict[str, Any] = {"problem": problem, "device": None if device == "cpu" else device, "like": like, "set": None if file else set}
     asked.update(name=name, accumulator=accumulator, result=result, order=order, method=method, repeats=repeats if repeats != 3 else None)
-    asked.update(around=sizes.near or None, sweep=sweep, strides=strides or None, accurate_as=accurate_as, ulps=ulps, wraps=wraps or None, factor_dtype=factor_dtype, finite=finite or None, nan=nan, seconds=seconds if seconds != (0 if file else LIMIT) else None)
+    asked.update(around=sizes.near or None, sweep=sweep, strides=strides, accurate_as=accurate_as, ulps=ulps, wraps=wraps or None, factor_dtype=factor_dtype, finite=finite or None, nan=nan, seconds=seconds if seconds != (0 if file else LIMIT) else None)
     asked.update(outputs=outputs)
     asked.update({"data": _data.code_of(data)} if own else {}, axis=axis if axis != -1 else None)
     asked["same_bits_as"] = _replay.code_of(same_bits_as, "other") if callable(same_bits_as) else same_bits_as
@@ -219,6 +222,9 @@ def judge(
     name = name or _name_of(fn)
     runs = fn if _backwards or _hunt else _fresh.if_not_imported(fn)
     guests = _guests(runs, same_bits_as, name, like, device == "cuda", lambda: Rows(result, _full) if rows else None, form, outputs)
+    if named == "matmul":
+        for guest in guests:
+            guest.takes = Takes(guest.alone(), tried, strides is None)
     table = _table(
         guests,
         problems=_library.text(named),
@@ -231,7 +237,7 @@ def judge(
         claims=_joined(wanted),
         accurate_as=_library.text(accurate_as),
         ulps=_above_zero("ulps", ulps),
-        strides=int(strides and like != "jax"),  # jax takes only contiguous memory
+        strides=int((named == "matmul" if strides is None else strides) and like != "jax"),  # jax takes only contiguous memory
         finite=int(finite),
         wraps=int(wraps),
         factor_dtype=_library.text(factor_dtype),
@@ -349,7 +355,8 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
                   batches), "bij,bjk->bik" (always with that axis), in any order of an input's axes ("ji,j->i", as x @ W has it; "ij,kj->ik"). Several letters
                   may share an axis ("bhmd,bhnd->bhmn"): an extent is split into factors, with `data` into those of your arrays where they fit;
                   "k,k->m" (keyed of one column), "kn,k->mn" (always with columns)
-    dtypes        dtypes of the terms: "f16", "bf16", "f32", "f64", "e4m3", "e5m2", "i8", "i32", "i64"; a list, or comma-separated. None: f32, or those of `data`
+    dtypes        dtypes of the terms: "f16", "bf16", "f32", "f64", "e4m3", "e5m2", "i8", "i32", "i64"; a list, or comma-separated. None: those of `data`; of
+                  matrix products on a GPU f32, and f16 and bf16 if a small product shows that fn takes them; else f32
     device        "cpu", or "cuda" for arrays in device memory
     claims        what fn claims: names (`foldproof list claims`) or presets. None: bounded, run_to_run, fresh_process, and replays of a declared order; for "rows"
                   run_to_run, fresh_process, batch_invariant, alignment_invariant; `untried` of the result then names the others, and
@@ -380,7 +387,8 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     outputs       of a callable that returns a tuple, a list or a dict: the index or the key of the output that is judged. The other outputs are arrays with a
                   row for each row of x; their bits are compared, by those of the claims that compare a callable's results with its own, as the
                   subject "NAME@output1". Not for problems of several inputs, and not for axis=0
-    strides       True: fn takes arrays that are not contiguous, and stride_invariant is judged
+    strides       True: fn takes arrays that are not contiguous, and stride_invariant is judged; False: it gets none. None: False; of matrix products a small
+                  one shows whether fn takes them, and several batches, and those that it does not take are skipped with the reason
     finite        True: fn takes no NaN and no infinity, and gets none. (If it raises an exception for inputs without terms, with NaN or with infinities,
                   these are skipped with that reason in any case; on other inputs an exception breaks the judgement)
     nan           "skips": fn leaves out terms that are NaN, as np.nansum does. It gets none, and cases that have NaN are skipped with the reason

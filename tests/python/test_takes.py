@@ -9,6 +9,7 @@ import here  # noqa: F401
 import numpy as np
 
 import foldproof
+from foldproof import _callable, _library, _problem, _takes
 
 ORDINARY = "normal/f32/sum/1x1023/*,normal/f32/sum/33x33/*"
 EMPTY = "uniform/f32/sum/4x0/*"
@@ -118,6 +119,72 @@ class Takes(unittest.TestCase):
             with self.assertRaises(foldproof.Refuted) as caught:
                 judge(fn, "normal/f32/sum/1x1*", claims="bounded").check()
             self.assertEqual("it seems to be a mean, and was judged as a sum: say problem='rows'" in str(caught.exception), hint)
+
+    PRODUCTS = "normal/f32/matmul/3x4x5x33/*,normal/f32/matmul/7x9x33/*,normal/f32/matmul/1x17x257/*"
+
+    def product(self, fn, problem="matmul", **more):
+        """The reasons why cases were skipped, of a product that nothing refutes."""
+        result = judge(fn, self.PRODUCTS, "bounded", problem=problem, only="bounded", **more)
+        self.assertEqual((result.counts["refuted"], result.counts["broken"]), (0, 0), result)
+        self.assertGreater(result.counts["held"], 1)
+        return {r["reason"] for r in result.judgements if r["verdict"] == "skipped"}
+
+    def test_products_that_are_not_taken_are_skipped(self):
+        def of_one_batch(a, b):
+            if a.ndim > 2:
+                raise ValueError("one batch")
+            return a @ b
+
+        def contiguous(a, b):
+            if not (a.flags.c_contiguous and b.flags.c_contiguous):
+                raise ValueError("contiguous")
+            return a @ b
+
+        def as_contiguous(x):
+            """Reads the memory of a view as if it were contiguous."""
+            return np.lib.stride_tricks.as_strided(x, strides=np.empty(x.shape, x.dtype).strides)
+
+        def careless(a, b):
+            return as_contiguous(a) @ as_contiguous(b)
+
+        self.assertEqual(self.product(lambda a, b: a @ b), set())
+        self.assertEqual(self.product(of_one_batch), {"it takes no batches: ValueError: one batch"})
+        self.assertEqual(self.product(contiguous), {"it takes contiguous inputs only: ValueError: contiguous"})
+        self.assertEqual(self.product(careless), {"it takes contiguous inputs only: its results for others are wrong"})
+        self.assertEqual(self.product(lambda a, b: a @ b, strides=False), {"it takes contiguous inputs only"})
+        self.assertEqual(self.product(lambda a, b: a @ b.T, "ij,kj->ik"), {"its signature has no batches"})
+        refuted = judge(careless, self.PRODUCTS, "bounded", problem="matmul", strides=True)
+        self.assertGreater(refuted.counts["refuted"], 0)
+
+    def test_a_product_that_always_fails_is_broken(self):
+        broken = judge(lambda a, b: a @ missing, self.PRODUCTS, "bounded", problem="matmul")  # noqa: F821
+        self.assertIn("NameError: name 'missing' is not defined", {r.get("reason") for r in broken.judgements})
+        self.assertFalse([r for r in broken.judgements if "takes" in r.get("reason", "")])
+
+    def reason(self, fn, dtype, tried):
+        """Why products of a dtype are skipped; None if they are judged."""
+        guest = _callable.Guest("py/fn", fn, "numpy", False, form=_problem.find("matmul"))
+        number = {name: number for number, name in _library.DTYPES.items()}[dtype]
+        call = _library.Call(problem=_takes.PROBLEM.number, dtype=number, result=number, extent=(_library.c_uint64 * 4)(1, 1, 1, 1))
+        try:
+            _takes.Takes(guest.alone(), tried, True).check(call, dtype, False)
+        except NotImplementedError as error:
+            return str(error)
+        return None
+
+    def test_dtypes_of_products(self):
+        def singles(a, b):
+            if a.dtype != np.float32:
+                raise TypeError("f32, please")
+            return a @ b
+
+        tried = ["f32", "f16", "f64"]
+        self.assertEqual([self.reason(lambda a, b: a @ b, dtype, tried) for dtype in tried], [None] * 3)
+        self.assertEqual(self.reason(singles, "f16", tried), "it takes no f16: TypeError: f32, please")
+        self.assertEqual(self.reason(lambda a, b: (a @ b).astype("f4"), "f16", tried), "it takes no f16: its results are of f32, and not of f16")
+        self.assertIsNone(self.reason(singles, "f32", tried))
+        self.assertIsNone(self.reason(singles, "f16", ["f32"]))  # asked for by the caller: judged
+        self.assertIsNone(self.reason(lambda a: a, "f16", tried))  # it fails on f32, too
 
 
 if __name__ == "__main__":
