@@ -80,4 +80,4 @@ class Takes:
             places.append((at, len(raw)))
         small.in_, small.other, small.out = (at for at, _ in places)
         guest.compute(small)
-        return guest.bytes_at(*places[-1], call)
+        return bytes(guest.bytes_at(*places[-1], call))
