@@ -188,7 +188,7 @@ struct foldproof_hunt_options {
   const char *found;  /* folder for the fixtures of what is found ["foldproof-found"] */
   const char *ledger; /* a file of JSON lines: what earlier hunts have found is run first and expected to fail [none] */
   uint32_t here; /* 1: calls the functions in this process, as foldproof_verify does; jobs is then 1 [0] */
-  double shrinking;   /* seconds for making one find small [10] */
+  double shrinking;   /* seconds for making one find small [a tenth of `seconds`, 10 at least and 60 at most] */
 };
 
 /* Draws random cases, judges the table's subjects on them, and makes each case that refutes a claim small, as `foldproof hunt` does. Of

@@ -11,7 +11,7 @@
 #include "library/turn.h"
 #include "records/record.h"
 
-static const double USUAL_SECONDS = 60, SHRINK_SECONDS = 10;
+static const double USUAL_SECONDS = 60;
 
 struct hunting {
   foldproof_take take;
@@ -180,7 +180,7 @@ static fold_status hunt(struct hunting *h, const struct fold_selected *selected)
                                .seed = o->seed,
                                .cases = o->cases,
                                .seconds = o->seconds > 0 ? o->seconds : 0,
-                               .shrink_seconds = o->shrinking > 0 ? o->shrinking : SHRINK_SECONDS,
+                               .shrink_seconds = o->shrinking,
                                .processes = o->jobs,
                                .first = o->first,
                                .folder = o->found,

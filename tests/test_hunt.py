@@ -204,12 +204,19 @@ def check_small(folder):
     for name, claim, says in (("rows", "batch_invariant", ("same bits up to 19 rows, different bits from 20",)), ("turn", "run_to_run", ()),
                               ("lost", "bounded", ("f32/sum/20x601", "refuted from k = 601 on, from m = 20 to 30")), ("lanes", "replays", ("f32/sum/1x50", "refuted from k = 50 on"))):
         for turn in range(3):
-            code, out, err = hunt(folder, "--guest", "./mine.so", f"mine/{name}", "--claims", claim, "--first", "--time", "10m", "--seed", 5, "--found", f"{name}{turn}")
+            code, out, err = hunt(folder, "--guest", "./mine.so", f"mine/{name}", "--claims", claim, "--first", "--time", "100s", "--seed", 5, "--found", f"{name}{turn}")
             few = re.search(r" runs: (?:all terms are 0, 1 or -1|([1-8]) terms? (?:is|are) neither 0, 1 nor -1)\n", out)
             if few and all(words in out for words in says):
                 break
         assert code == 1 and few and all(words in out for words in says), (out, err)
         assert repeated(folder, out) == [1], out
+
+
+def judged(folder, subject, *words):
+    """The record of bounded of the one case."""
+    done = subprocess.run([FOLDPROOF, "verify", subject, *words, "--claims", "bounded", "--jsonl", "-", "-q"], cwd=folder, capture_output=True, text=True)
+    (line,) = [line for line in map(json.loads, filter(lambda text: text.startswith("{"), done.stdout.splitlines())) if line["type"] == "judgement"]
+    return line
 
 
 def check_worst(folder):
@@ -221,12 +228,21 @@ def check_worst(folder):
     fraction, path = found.groups()
     assert code == 0 and 0.5 < float(fraction) <= 1 and not err, (out, err)
     name = pathlib.Path(path).stem
-    done = subprocess.run([FOLDPROOF, "verify", "--guest", "./mine.so", "mine/honest", "--claims", "bounded", "--fixture-folder", "worst",
-                           "--fixtures", name, "--jsonl", "-", "-q"], cwd=folder, capture_output=True, text=True)
-    (line,) = [line for line in map(json.loads, filter(lambda text: text.startswith("{"), done.stdout.splitlines())) if line["type"] == "judgement"]
+    line = judged(folder, "mine/honest", "--guest", "./mine.so", "--fixture-folder", "worst", "--fixtures", name)
     assert line["verdict"] == "held" and abs(line["bound_fraction"] - float(fraction)) < 1e-3, line
     code, out, err = hunt(folder, "--guest", "./mine.so", "mine/tail", *words)
     assert code == 1 and " of the bound, in f32 sum of " in out, (out, err)
+
+
+def check_worst_in_ulps(folder):
+    """The greatest error in ulps: terms of a plain sum cancel, and nothing bounds it."""
+    code, out, err = hunt(folder, "host/sequential", "--worst=ulps", "--seed", 2, "--time", "4s", "--terms", 32, "--found", "ulps")
+    found = re.match(r"host/sequential on host: (\S+) ulps, in \S+ \S+ of \d+ terms \(\d+ runs\): (\S+)$", " ".join(out.split()))
+    assert found and code == 0 and not err and float(found[1]) > 1000, (out, err)
+    line = judged(folder, "host/sequential", "--fixture-folder", "ulps", "--fixtures", pathlib.Path(found[2]).stem)
+    assert line["verdict"] == "held" and f"{line['ulps']:.4g}" == found[1], line
+    code, _, err = hunt(folder, "host/sequential", "--worst=bits")
+    assert code == 2 and "--worst=bits: bound or ulps" in err, err
 
 
 def check_interrupted(folder):
@@ -264,7 +280,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         build(folder, "mine")
-        for check in (check_find, check_honest, check_terms, check_first, check_state, check_ledger, check_hang, check_two, check_small, check_worst, check_interrupted, check_refused):
+        for check in (check_find, check_honest, check_terms, check_first, check_state, check_ledger, check_hang, check_two, check_small, check_worst, check_worst_in_ulps, check_interrupted, check_refused):
             begun = time.monotonic()
             check(folder)
             print(check.__name__, round(time.monotonic() - begun, 1), "s", flush=True)

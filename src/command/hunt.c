@@ -11,7 +11,7 @@
 #include "hunt/ledger_cases.h"
 
 enum { TIME = 't', CASES = 'n', SEED = 0x400, TERMS, JOBS, FIRST, LEDGER, FOUND, WORST };
-static const double USUAL_SECONDS = 60, SHRINK_SECONDS = 10;
+static const double USUAL_SECONDS = 60;
 
 struct hunt {
   struct fold_selection_options options;
@@ -21,6 +21,7 @@ struct hunt {
   struct fold_known known;
   size_t found, passes;
   bool worst;
+  enum fold_worst_by worst_by;
   double began, seconds;
   struct fold_progress progress;
 };
@@ -32,9 +33,9 @@ static const struct argp_option options[] = {
      2},
     {"seed", SEED, "S", 0, "draw from this seed, of 64 bits: the same seed gives the same cases (default: a new one)",
      2},
-    {"worst", WORST, NULL, 0,
-     "look for the input on which the error of each selected subject comes closest to its bound, instead of one that "
-     "refutes a claim",
+    {"worst", WORST, "MEASURE", OPTION_ARG_OPTIONAL,
+     "look for the input on which the error of each selected subject is greatest, instead of one that refutes a "
+     "claim: bound, over its bound, or ulps, in ulps of the exact result (default: bound)",
      2},
     {"first", FIRST, NULL, 0, "end with the first find", 2},
     {"jobs", JOBS, "N", 0, "processes that hunt, from 1 to 8 (default: one for each core)", 2},
@@ -55,6 +56,12 @@ static void check_drawn(const struct hunt *h, struct argp_state *state) {
       argp_failure(state, 2, 0, "--%s has no effect: a hunt draws its cases", names[i]);
 }
 
+static enum fold_worst_by worst_by(struct argp_state *state, const char *measure) {
+  if (measure == NULL || strcmp(measure, "bound") == 0) return FOLD_BY_BOUND;
+  if (strcmp(measure, "ulps") != 0) argp_failure(state, 2, 0, "--worst=%s: bound or ulps", measure);
+  return FOLD_BY_ULPS;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct hunt *h = state->input;
   switch (key) {
@@ -67,7 +74,10 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case TERMS: h->hunt.terms = fold_option_number(state, "--terms", arg, 1, SIZE_MAX / 2); return 0;
     case SEED: h->hunt.seed = fold_option_seed(state, arg); return 0;
     case JOBS: h->hunt.processes = (unsigned)fold_option_number(state, "--jobs", arg, 1, FOLD_HUNT_LANES); return 0;
-    case WORST: h->worst = true; return 0;
+    case WORST:
+      h->worst = true;
+      h->worst_by = worst_by(state, arg);
+      return 0;
     case FIRST: h->hunt.first = true; return 0;
     case LEDGER: h->ledger_path = arg; return 0;
     case FOUND: h->hunt.folder = arg; return 0;
@@ -208,8 +218,7 @@ int fold_command_hunt(int argc, char **argv, const struct fold_registry *registr
   h.hunt = (struct fold_hunt){.selection = &h.options.selection,
                               .seed = fold_find_new_seed(),
                               .folder = "foldproof-found",
-                              .processes = fold_find_processes(),
-                              .shrink_seconds = SHRINK_SECONDS};
+                              .processes = fold_find_processes()};
   fold_parse(&argp, argc, argv, &h);
   h.hunt.stop = fold_watch_interrupt();
   fold_progress_open(&h.progress);
@@ -217,7 +226,8 @@ int fold_command_hunt(int argc, char **argv, const struct fold_registry *registr
   h.hunt.registry = &h.options.registry;
   if (status.code == FOLD_OK) status = fold_ledger_read(h.ledger_path, &h.ledger);
   if (status.code == FOLD_OK) status = fold_known_run(&h.hunt, &h.ledger, holds, &h, &h.known);
-  const int code = status.code == FOLD_OK && h.worst ? fold_hunt_worst(&h.hunt, argv[0]) : run(&h, argv[0], status);
+  const int code =
+      status.code == FOLD_OK && h.worst ? fold_hunt_worst(&h.hunt, h.worst_by, argv[0]) : run(&h, argv[0], status);
   fold_ledger_close(&h.ledger);
   fold_known_close(&h.known);
   fold_selection_close(&h.options);

@@ -18,7 +18,7 @@ struct fold_hunt {
   uint64_t seed, cases;        /* cases at most; 0: no limit */
   uint64_t terms;              /* that a case has at most; 0: no limit */
   double seconds;              /* 0: no limit */
-  double shrink_seconds;       /* for making one case small */
+  double shrink_seconds;       /* for making one case small; 0: 10, in a long hunt a tenth of its time, 60 at most */
   unsigned processes;          /* from 1 to FOLD_HUNT_LANES; 1 where the selection says that subjects are run here */
   bool first;                  /* ends with the first that is found */
   const char *folder;          /* for what is found */

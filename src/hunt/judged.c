@@ -21,13 +21,19 @@ static void count_trial(struct taking *t, size_t c, size_t subject) {
   t->subject = subject;
 }
 
+/* NaN is less than any number. */
+static void keep_greater(double *greatest, double error) {
+  if (!(*greatest >= error)) *greatest = error;
+}
+
 static fold_status take(void *context, const struct fold_judgement *j) {
   struct taking *t = context;
   struct fold_judged_cases *judged = t->judged;
   const size_t c = (size_t)(j->c - t->cases->at);
   const enum fold_verdict verdict = j->finding.verdict;
   count_trial(t, c, j->subject_index);
-  if (!(judged->fraction[c] >= j->finding.fraction)) judged->fraction[c] = j->finding.fraction;
+  keep_greater(&judged->error[c].fraction, j->finding.fraction);
+  keep_greater(&judged->error[c].ulps, j->finding.ulps);
   if ((!j->promised && !t->probe) || fold_is_not_run(&j->finding)) return fold_ok();
   judged->verdicts[verdict]++;
   if ((verdict != FOLD_REFUTED && verdict != FOLD_BROKEN) || j->known || j->beside) return fold_ok();
@@ -108,9 +114,9 @@ fold_status fold_judge_cases(const struct fold_registry *registry, const struct 
                                .sink = &sink,
                                .stop = stop};
   *judged = (struct fold_judged_cases){.unexplained = fold_ok()};
-  judged->fraction = malloc((cases->n + 1) * sizeof *judged->fraction);
-  if (!judged->fraction) return fold_no_memory("for %zu cases", cases->n);
-  for (size_t i = 0; i < cases->n; i++) judged->fraction[i] = (double)NAN;
+  judged->error = malloc((cases->n + 1) * sizeof *judged->error);
+  if (!judged->error) return fold_no_memory("for %zu cases", cases->n);
+  for (size_t i = 0; i < cases->n; i++) judged->error[i] = (struct fold_judged_error){(double)NAN, (double)NAN};
   FOLD_TRY(fold_hunt_do(&job, &judged->unexplained));
   put_causes_first(judged);
   return fold_ok();
@@ -118,6 +124,6 @@ fold_status fold_judge_cases(const struct fold_registry *registry, const struct 
 
 void fold_judged_close(struct fold_judged_cases *judged) {
   free(judged->against);
-  free(judged->fraction);
+  free(judged->error);
   *judged = (struct fold_judged_cases){0};
 }

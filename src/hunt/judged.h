@@ -11,13 +11,18 @@ struct fold_against {
   struct fold_finding finding;
 };
 
+/* The greatest errors on a case: over its bound, and in ulps of the exact result; NaN: none was measured. */
+struct fold_judged_error {
+  double fraction, ulps;
+};
+
 struct fold_judged_cases {
   size_t verdicts[FOLD_VERDICTS]; /* of promised claims, or of all if claims are probed */
   size_t trials;                  /* subjects times cases */
   struct fold_against *against;
   size_t n, room;
   size_t before_last; /* of `against`: those of all trials but the last one, which an interruption may have failed */
-  double *fraction;   /* of each case: the greatest error over its bound; NaN: none was measured */
+  struct fold_judged_error *error; /* of each case */
   fold_status unexplained;
 };
 

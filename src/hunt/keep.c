@@ -29,7 +29,9 @@ static fold_status write_cases(const struct fold_hunt *hunt, const struct fold_f
   size_t n_claims;
   char about[400], provenance[400], section[80];
   const char *claim = fold_claims(&n_claims)[found->claim].name;
-  const char *what = found->broken ? "breaks, judged by" : found->worst ? "comes close to the bound of" : "violates";
+  const char *what = found->broken  ? "breaks, judged by"
+                     : found->worst ? "has its greatest error, judged by"
+                                    : "violates";
   snprintf(about, sizeof about, "%s %s %s", hunt->registry->subjects[found->subject].name, what, claim);
   snprintf(provenance, sizeof provenance, "foldproof hunt --seed 0x%llx, from %s", (unsigned long long)hunt->seed,
            from);

@@ -63,7 +63,7 @@ static void count_round(struct lane *lane, const struct fold_cases *cases, const
   for (int v = 0; v < FOLD_VERDICTS; v++) h->verdicts[v] = judged->verdicts[v];
   for (size_t i = 0; i < cases->n; i++) {
     count_case(h, &cases->at[i]);
-    note_fraction(lane, h, &cases->at[i], judged->fraction[i]);
+    note_fraction(lane, h, &cases->at[i], judged->error[i].fraction);
   }
 }
 
@@ -77,9 +77,15 @@ static bool is_expected(const struct fold_hunt *hunt, const struct fold_against 
   return hunt->expected && hunt->expected[a->subject] & FOLD_CLAIM(a->claim);
 }
 
+/* A long hunt has more time for each find: slow subjects need it. */
+static double shrink_seconds(const struct fold_hunt *hunt) {
+  const double part = 0.1, least = 10, most = 60;
+  return hunt->shrink_seconds > 0 ? hunt->shrink_seconds : fmin(fmax(part * hunt->seconds, least), most);
+}
+
 static fold_status keep_find(const struct process *p, const struct fold_cases *cases, const struct fold_against *a) {
   const volatile int *stop = p->hunt->selection->here ? p->hunt->stop : &p->shared->interrupted;
-  const struct fold_shrink shrink = {p->hunt->registry, p->hunt->selection, stop, p->hunt->shrink_seconds};
+  const struct fold_shrink shrink = {p->hunt->registry, p->hunt->selection, stop, shrink_seconds(p->hunt)};
   struct fold_lane_message message = {.word = FOLD_LANE_FOUND};
   struct fold_found found;
   fold_status status = fold_shrink(&shrink, cases->at, a->c + 1, a, &found);

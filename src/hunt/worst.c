@@ -17,6 +17,7 @@ enum { AT_ONCE = 64, DRAWN = 512, FEWEST = 3, MOST_ELEMENTS = 4096 };
 
 struct search {
   const struct fold_hunt *hunt;
+  enum fold_worst_by by;
   unsigned dtypes;                 /* of the cases that are looked at */
   struct fold_selection selection; /* of what bounds an error */
   struct fold_worst *worst;
@@ -26,20 +27,24 @@ struct search {
 
 static bool is_over(const struct search *s) { return *s->hunt->stop || fold_now() > s->end; }
 
+static double error_of(const struct search *s, const struct fold_judged_cases *judged, size_t i) {
+  return s->by == FOLD_BY_ULPS ? judged->error[i].ulps : judged->error[i].fraction;
+}
+
 /* Makes the case with the greatest error the best one, if that is greater than before. */
 static fold_status take_best(struct search *s, const struct fold_cases *cases, bool *better) {
   struct fold_judged_cases judged;
   size_t best = cases->n;
   fold_status status = fold_judge_cases(s->hunt->registry, &s->selection, cases, s->hunt->stop, &judged);
   for (size_t i = 0; i < cases->n && status.code == FOLD_OK; i++) {
-    const double fraction = judged.fraction[i], most = best < cases->n ? judged.fraction[best] : s->worst->fraction;
+    const double error = error_of(s, &judged, i), most = best < cases->n ? error_of(s, &judged, best) : s->worst->error;
     if (!(s->dtypes >> cases->at[i].dtype & 1) || cases->at[i].cols < FEWEST) continue;
-    if (isfinite(fraction) && !(fraction <= most) && fold_case_all_elements(&cases->at[i]) <= MOST_ELEMENTS) best = i;
+    if (isfinite(error) && !(error <= most) && fold_case_all_elements(&cases->at[i]) <= MOST_ELEMENTS) best = i;
   }
   *better = best < cases->n;
   s->worst->tries += cases->n;
   if (*better) {
-    s->worst->fraction = judged.fraction[best];
+    s->worst->error = error_of(s, &judged, best);
     fold_case_free(&s->worst->c);
     status = fold_case_literal(&cases->at[best], &s->worst->c);
   }
@@ -115,9 +120,9 @@ static unsigned dtypes_of(const struct fold_hunt *hunt) {
   return plain ? plain : all;
 }
 
-fold_status fold_worst_find(const struct fold_hunt *hunt, struct fold_worst *worst) {
-  struct search s = {hunt, dtypes_of(hunt), *hunt->selection, worst, {hunt->seed}, fold_now() + hunt->seconds};
-  *worst = (struct fold_worst){.fraction = (double)NAN};
+fold_status fold_worst_find(const struct fold_hunt *hunt, enum fold_worst_by by, struct fold_worst *worst) {
+  struct search s = {hunt, by, dtypes_of(hunt), *hunt->selection, worst, {hunt->seed}, fold_now() + hunt->seconds};
+  *worst = (struct fold_worst){.error = (double)NAN};
   s.selection.claims = "bounded,compensated,accurate_as";
   FOLD_TRY(begin(&s));
   while (!is_over(&s) && worst->c.literal && fold_case_factors(&worst->c) > 0) FOLD_TRY(climb(&s));
