@@ -78,6 +78,16 @@ def check_cause(folder):
     assert code == 1 and err.startswith("REFUTED: it/slots on host violates writes_output: normal/f32/keyed/") and "also refuted: bounded (" in err, (code, out, err)
 
 
+def check_missing(folder):
+    """A case of which all results lack their last term is shown before smaller ones, of which nothing but the last bits are wrong."""
+    for lost, name, words in (("5", "5x5/seed1", ": here and in 4 other results term 4 is missing\n"), ("0", "1x1/seed1", "\n")):
+        (folder / "lost.c").write_text(GUEST.replace("TOUCHES;", "").replace("LEAVES", "0").replace("out[r] = call->cols >= WRONG ? 2 * sum : sum;",
+                                       f"out[r] = call->cols == {lost} ? sum - x[r * call->cols + 4] : 1.001f * sum;"))
+        code, out, err = verify("--guest", str(build(folder, "lost", folder / "lost.c")), "--fixtures", "normal/f32/sum/1x[1-5]/*,normal/f32/sum/5x5/*", "-q")
+        found = re.match(rf"REFUTED: it/it on host violates bounded: normal/f32/sum/{name}\n  \w.*{words}  row 0: got ", err)
+        assert code == 1 and found and "also refuted: bounded (5 more cases)" in err, (lost, out, err)
+
+
 def check_first_case(folder):
     for leaves, only_first in (("runs == 1", True), ("1", False), ("runs == 500", False)):
         code, out, err = run(folder, "1000000", leaves, "--fixtures", "alternating/f32/sum/*")
@@ -97,6 +107,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         check_smallest(pathlib.Path(name))
         check_cause(pathlib.Path(name))
+        check_missing(pathlib.Path(name))
         check_first_case(pathlib.Path(name))
         check_bounds(pathlib.Path(name))
     print("held")

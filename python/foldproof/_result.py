@@ -231,10 +231,10 @@ class Result:
             verdicts[0]["reason"] += f"; set {when}: nothing was left changed in the {len(verdicts) - 1} later cases"
 
     def _failed(self, verdict: str) -> List[Record]:
-        """Those with the verdict: claims about values first, then about order, traces last; of each claim the smallest inputs first."""
+        """Those with the verdict: claims about values first, then about order, traces last; of each claim those that lack their last terms first, then the smallest inputs."""
         place = {claim: k for k, claim in enumerate(_library.claims_of("promises"))}
         found = [r for r in self.judgements if r["verdict"] == verdict]
-        return sorted(found, key=lambda r: (place.get(r["claim"], len(place)), r["rows"] * r["cols"], r["rows"]))
+        return sorted(found, key=lambda r: (place.get(r["claim"], len(place)), not r.get("lost_tail"), r["rows"] * r["cols"], r["rows"]))
 
     def _also_refuted(self, record: Record) -> List[str]:
         """What is refuted in addition to the record."""

@@ -68,6 +68,7 @@ static size_t only_tail(const struct tails *tails) {
 
 static void say_tail(const struct tails *tails, size_t tail, struct fold_finding *finding) {
   char some[32], of[32];
+  finding->lost_tail = true;
   const size_t used = strlen(finding->reason), room = sizeof finding->reason - used, others = tails->refuted - 1;
   if (tail == 1)
     snprintf(finding->reason + used, room, ": here and in %zu other results term %zu is missing", others, tails->n - 1);

@@ -215,6 +215,7 @@ void fold_record_figures(json_t *line, const struct fold_finding *f, enum fold_d
     fold_record_bits(line, "want", dtype, f->want);
   }
   if (f->moved) json_object_set_new(line, "moved", json_true());
+  if (f->lost_tail) json_object_set_new(line, "lost_tail", json_true());
   if (f->threads) json_object_set_new(line, "threads_tried", numbers_of(f->threads));
   if (f->sampled > 0) json_object_set_new(line, "results_judged", json_integer((json_int_t)f->sampled));
   if (f->unjudged > 0) {

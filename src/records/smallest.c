@@ -43,14 +43,20 @@ fold_status fold_smallest_explain(struct fold_smallest *s, const struct fold_jud
   return of->order && of->order_on ? fold_ok() : no_memory();
 }
 
+static bool is_worse(const struct fold_smallest_of *of, const struct fold_judgement *j) {
+  const size_t terms = fold_case_terms(j->c);
+  if (of->lost_tail != j->finding.lost_tail) return of->lost_tail;
+  return terms > of->terms || (terms == of->terms && fold_case_results(j->c) >= of->rows);
+}
+
 fold_status fold_smallest_add(struct fold_smallest *s, const struct fold_judgement *j, const char *program,
                               const char *folder) {
   const bool broken = j->finding.verdict == FOLD_BROKEN;
   struct fold_smallest_of *of = &(broken ? s->broken : s->refuted)[j->subject_index * FOLD_CLAIMS + j->claim->id];
-  const size_t terms = fold_case_terms(j->c), results = fold_case_results(j->c);
-  if (of->n++ > 0 && (terms > of->terms || (terms == of->terms && results >= of->rows))) return fold_ok();
-  of->terms = terms;
-  of->rows = results;
+  if (of->n++ > 0 && is_worse(of, j)) return fold_ok();
+  of->lost_tail = j->finding.lost_tail;
+  of->terms = fold_case_terms(j->c);
+  of->rows = fold_case_results(j->c);
   free(of->name);
   of->name = strdup(j->c->name);
   if (of->name == NULL) return no_memory();

@@ -1,6 +1,6 @@
 /* smallest.h: for each subject and claim the smallest case on which it is refuted, and the smallest on which it broke.
  * Cases come in the order of fixtures, so that the first one may be an input of thousands of terms, where one of five
- * shows the fault as well.
+ * shows the fault as well. A case of which all wrong results lack the same last terms comes before any other.
  */
 #ifndef FOLD_SMALLEST_H
 #define FOLD_SMALLEST_H
@@ -11,6 +11,7 @@
 
 struct fold_smallest_of {
   size_t n;           /* cases; 0: none */
+  bool lost_tail;     /* of the smallest (fold_finding) */
   size_t terms, rows; /* of the smallest */
   struct fold_refutation text;
   char *name, *order, *order_on; /* its name; how the order of additions changed, and on which case; or NULL */

@@ -36,6 +36,15 @@ class Told(unittest.TestCase):
         self.assertIn("its results have shape (16384,), and not (4,)", lines[1])
         self.assertIn("bounded is refuted on normal/f32/sum/33x33/", lines[2])
 
+    def test_missing_terms_are_told_before_smaller_cases(self):
+        def sums(x):
+            return x[:, :4].sum(-1) if x.shape[1] == 5 else x.sum(-1) * np.float32(1.001)
+
+        with self.assertRaises(foldproof.Refuted) as caught:
+            foldproof.verify(sums, claims="bounded", fixtures="normal/f32/sum/1x[1-5]/*,normal/f32/sum/5x5/*", like="numpy")
+        self.assertRegex(str(caught.exception), r"bounded is refuted on normal/f32/sum/5x5/seed1 .*\n  .*: here and in 4 other results term 4 is missing\n")
+        self.assertIn("also refuted: bounded (5 more cases)", str(caught.exception))
+
     def test_a_sample_of_the_results_is_named(self):
         large = foldproof.verify(lambda x: x.sum(1), data=np.ones((70000, 100), "f4"), claims="bounded")
         self.assertRegex(repr(large), r"note: [34],\d\d\d of 70,000 results judged \(.*70000x100.*, bounded; 1 such in all\)")
