@@ -19,14 +19,23 @@ FOLDPROOF = str(pathlib.Path(guest_shell.FOLDPROOF).resolve())
 SOURCE = r"""
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include "foldproof_guest.h"
-enum { HONEST, TAIL, ENDS, KEPT, SLOW, HANGS, LANES, ROWS, LOST, TURN };
+enum { HONEST, TAIL, ENDS, KEPT, SLOW, HANGS, LANES, ROWS, LOST, TURN, COARSE };
 /* Notes each time, in the folder at hand. */
 static void hang(void) {
   FILE *times = fopen("hangs", "a");
   if (times && fputs("one\n", times) >= 0 && fclose(times) == 0)
     for (;;) pause();
+}
+/* Twelve digits of it. */
+static float coarse(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  bits &= 0xfffff000;
+  memcpy(&x, &bits, sizeof x);
+  return x;
 }
 static float in_lanes(const float *x, uint64_t n) {
   float lanes[4] = {0};
@@ -48,7 +57,7 @@ static int run(const struct foldproof_guest_call *call, void *context) {
     const float *x = (const float *)call->in + r * n;
     uint64_t end = n;
     float sum = 0;
-    if (fault == TAIL && n > 300 && n % 24 == 23) end--;
+    if ((fault == TAIL || fault == COARSE) && n > 300 && n % 24 == 23) end--;
     if (fault == ENDS && n > 100 && n < 130) abort();
     if (fault == HANGS && n > 300 && n % 24 == 23) hang();
     for (uint64_t i = 0; i < end; i++) sum += x[i];
@@ -59,16 +68,18 @@ static int run(const struct foldproof_guest_call *call, void *context) {
     if (fault == LOST && n > 600 && call->rows >= 20 && call->rows <= 30) sum -= x[0];
     if (turn == 5) sum = in_lanes(x, n);
     if (n < 4096 && n > kept) kept = n;
+    if (fault == COARSE) sum = coarse(sum);
     ((float *)call->out)[r] = sum;
   }
   return 0;
 }
-static int faults[] = {HONEST, TAIL, ENDS, KEPT, SLOW, HANGS, LANES, ROWS, LOST, TURN};
+static int faults[] = {HONEST, TAIL, ENDS, KEPT, SLOW, HANGS, LANES, ROWS, LOST, TURN, COARSE};
 #define SUBJECT(name, k) {name, .order = "host/sequential", .run = run, .context = &faults[k]}
 static const struct foldproof_guest_subject subjects[] = {
     SUBJECT("mine/honest", HONEST), SUBJECT("mine/tail", WRONG), SUBJECT("mine/ends", DIES), SUBJECT("mine/kept", KEPT),
     SUBJECT("mine/slow", SLOW), SUBJECT("mine/hangs", HANGS), SUBJECT("mine/lanes", LANES),
-    SUBJECT("mine/rows", ROWS), SUBJECT("mine/lost", LOST), SUBJECT("mine/turn", TURN)};
+    SUBJECT("mine/rows", ROWS), SUBJECT("mine/lost", LOST), SUBJECT("mine/turn", TURN),
+    SUBJECT("mine/coarse", COARSE)};
 static const struct foldproof_guest_table table = {1, sizeof *subjects, sizeof subjects / sizeof *subjects, subjects};
 const struct foldproof_guest_table *foldproof_guest(void) { return &table; }
 """
@@ -115,6 +126,17 @@ def check_find(folder):
     assert repeated(folder, out) == [1], out
     assert hunt(folder, *words, "--found", "two")[0] == 1
     assert fixtures(folder / "one") == fixtures(folder / "two") and len(fixtures(folder / "one")) == 1
+
+
+def check_second_error(folder):
+    """Lost last terms are reported beside another error of the same claim, which most cases show."""
+    code, out, err = hunt(folder, "--guest", "./mine.so", "mine/coarse", "--claims", "bounded", "--cases", 6000, "--seed", 7, "--found", "coarse")
+    assert code == 1 and out.count("REFUTED: ") == 2 and not err, (out, err)
+    first, second = sorted(out.split("REFUTED: ")[1:], key=lambda find: "missing" in find)
+    assert "missing" not in first and re.search(r"here and in \d+ other results term \d+ is missing", second) and "each 24 more" in second, out
+    assert repeated(folder, out) == [1, 1], out
+    code, out, err = hunt(folder, "--guest", "./mine.so", "mine/tail", "--claims", "bounded", "--cases", 5000, "--seed", 7, "--found", "once")
+    assert code == 1 and out.count("REFUTED: ") == 1, (out, err)  # the same error is found once, in one row and in many
 
 
 def check_honest(folder):
@@ -280,7 +302,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         build(folder, "mine")
-        for check in (check_find, check_honest, check_terms, check_first, check_state, check_ledger, check_hang, check_two, check_small, check_worst, check_worst_in_ulps, check_interrupted, check_refused):
+        for check in (check_find, check_second_error, check_honest, check_terms, check_first, check_state, check_ledger, check_hang, check_two, check_small, check_worst, check_worst_in_ulps, check_interrupted, check_refused):
             begun = time.monotonic()
             check(folder)
             print(check.__name__, round(time.monotonic() - begun, 1), "s", flush=True)

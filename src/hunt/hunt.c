@@ -28,7 +28,7 @@ struct hunting {
 };
 
 static size_t shared_bytes(const struct fold_hunt *hunt) {
-  return sizeof(struct fold_hunt_shared) + hunt->registry->n * sizeof(uint64_t);
+  return sizeof(struct fold_hunt_shared) + hunt->registry->n * sizeof(struct fold_hunt_refuted);
 }
 
 /* False if the reader has ended. */

@@ -67,10 +67,20 @@ static void count_round(struct lane *lane, const struct fold_cases *cases, const
   }
 }
 
-/* Whether this process is the one that makes the find small: no other one has it already. */
-static bool claim_find(const struct process *p, const struct fold_against *a) {
+/* Whether this process is the one that makes the find small: no other one has it already. *second: another error of that claim is found, and
+ * this one is lost last terms. */
+static bool claim_find(const struct process *p, const struct fold_against *a, bool *second) {
+  struct fold_hunt_refuted *of = &p->shared->refuted[a->subject];
   const uint64_t bit = FOLD_CLAIM(a->claim);
-  return !(atomic_fetch_or(&p->shared->refuted[a->subject], bit) & bit);
+  *second = atomic_load(&of->any) & bit;
+  if (*second && !a->finding.lost_tail) return false;
+  const bool is_new = !(atomic_fetch_or(&of->lost_tail, bit) & bit);
+  return *second ? is_new : !(atomic_fetch_or(&of->any, bit) & bit);
+}
+
+/* The find is of no missing terms: if a later case has lost its last ones, that is new. */
+static void release_lost_tail(const struct process *p, const struct fold_found *found) {
+  atomic_fetch_and(&p->shared->refuted[found->subject].lost_tail, ~FOLD_CLAIM(found->claim));
 }
 
 static bool is_expected(const struct fold_hunt *hunt, const struct fold_against *a) {
@@ -83,24 +93,26 @@ static double shrink_seconds(const struct fold_hunt *hunt) {
   return hunt->shrink_seconds > 0 ? hunt->shrink_seconds : fmin(fmax(part * hunt->seconds, least), most);
 }
 
-static fold_status keep_find(const struct process *p, const struct fold_cases *cases, const struct fold_against *a) {
+static fold_status keep_find(const struct process *p, const struct fold_cases *cases, const struct fold_against *a,
+                             bool second) {
   const volatile int *stop = p->hunt->selection->here ? p->hunt->stop : &p->shared->interrupted;
-  const struct fold_shrink shrink = {p->hunt->registry, p->hunt->selection, stop, shrink_seconds(p->hunt)};
+  const struct fold_shrink shrink = {p->hunt->registry, p->hunt->selection, stop, shrink_seconds(p->hunt), second};
   struct fold_lane_message message = {.word = FOLD_LANE_FOUND};
   struct fold_found found;
   fold_status status = fold_shrink(&shrink, cases->at, a->c + 1, a, &found);
   if (status.code == FOLD_OK) status = fold_hunt_keep(p->hunt, &found, cases->at[a->c].name, &message.find);
+  if (!second && !found.finding.miscounted) release_lost_tail(p, &found);
   fold_found_close(&found);
   if (status.code == FOLD_OK && !send(p, &message)) p->shared->over = 1;
   return status;
 }
 
 /* Whether it is to be made small by this process: neither expected nor found already, nor after the first one if that ends the hunt. */
-static bool is_new(const struct process *p, const struct fold_against *a) {
+static bool is_new(const struct process *p, const struct fold_against *a, bool *second) {
   if (is_expected(p->hunt, a)) return false;
   if (p->hunt->first && atomic_exchange(&p->shared->first_is_taken, true)) return false;
   if (p->hunt->first) p->shared->over = 1;
-  return claim_find(p, a);
+  return claim_find(p, a, second);
 }
 
 static fold_status keep_finds(const struct process *p, const struct fold_cases *cases,
@@ -108,8 +120,9 @@ static fold_status keep_finds(const struct process *p, const struct fold_cases *
   fold_status status = fold_ok();
   for (size_t i = 0; i < judged->n && status.code == FOLD_OK; i++) {
     const struct fold_against *a = &judged->against[i];
+    bool second;
     h->expected += is_expected(p->hunt, a);
-    if (is_new(p, a)) status = keep_find(p, cases, a);
+    if (is_new(p, a, &second)) status = keep_find(p, cases, a, second);
   }
   return status;
 }
@@ -117,13 +130,13 @@ static fold_status keep_finds(const struct process *p, const struct fold_cases *
 /* A subject that hung in this round is left out of all further ones. */
 static void leave_hung(const struct process *p, const struct fold_judged_cases *judged, struct fold_hunted *h) {
   for (size_t i = 0; i < judged->n; i++) {
-    _Atomic uint64_t *of = &p->shared->refuted[judged->against[i].subject];
+    _Atomic uint64_t *of = &p->shared->refuted[judged->against[i].subject].any;
     if (fold_is_hang(&judged->against[i].finding)) h->hung += !(atomic_fetch_or(of, FOLD_HUNT_HUNG) & FOLD_HUNT_HUNG);
   }
 }
 
 static bool has_hung(const struct process *p, size_t subject) {
-  return atomic_load(&p->shared->refuted[subject]) & FOLD_HUNT_HUNG;
+  return atomic_load(&p->shared->refuted[subject].any) & FOLD_HUNT_HUNG;
 }
 
 static size_t count_hung(const struct process *p) {

@@ -15,7 +15,11 @@ struct fold_hunt_shared {
   volatile int over;           /* no further round is begun; what is found is made small */
   volatile int interrupted;    /* what is found is kept as it is */
   _Atomic bool first_is_taken; /* where the first find ends the hunt: a process has it */
-  _Atomic uint64_t refuted[];  /* of each subject: the claims that are found already, a mask; and FOLD_HUNT_HUNG */
+  /* Of each subject: masks of the claims that are found already, by any error (and FOLD_HUNT_HUNG), and by lost last terms or, while
+   * the find is being made small, perhaps by these. */
+  struct fold_hunt_refuted {
+    _Atomic uint64_t any, lost_tail;
+  } refuted[];
 };
 
 /* A message: written whole, since it is shorter than PIPE_BUF. */

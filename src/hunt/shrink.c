@@ -33,7 +33,8 @@ static struct fold_case *now_of(const struct shrinking *s) { return &s->found->c
 
 static bool is_same(const struct shrinking *s, const struct fold_against *a) {
   const bool broken = a->finding.verdict == FOLD_BROKEN;
-  return a->subject == s->found->subject && a->claim == s->found->claim && broken == s->found->broken;
+  return a->subject == s->found->subject && a->claim == s->found->claim && broken == s->found->broken &&
+         (a->finding.lost_tail || !s->by->lost_tail);
 }
 
 /* Judges the list in one process. *at: the first case from `from` on that is refuted as the one that was found is; else cases->n. */

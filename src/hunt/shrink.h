@@ -25,6 +25,7 @@ struct fold_shrink {
   const struct fold_selection *selection;
   const volatile int *stop; /* what is found by then is kept */
   double seconds;           /* at most so long for each */
+  bool lost_tail; /* its results go on to lack their last terms: another error of that claim is found already */
 };
 
 /* `before`: the cases that ran in the same process, in their order; the last one is refuted. Cases that need not run before it are

@@ -23,6 +23,7 @@ int fold_verdict_parse(const char *name);
 struct fold_finding {
   enum fold_verdict verdict;
   char reason[200];   /* why refuted, skipped or broken; may be empty when held */
+  bool miscounted;    /* refuted: the reason says which terms are missing, or counted twice */
   bool lost_tail;     /* refuted: all wrong results lack the same last terms, as the reason says */
   bool outside;       /* refuted by two runs: one is outside its bound, the other within */
   char sides[240];    /* refuted by two runs: how far each is from the exact result; may be empty */

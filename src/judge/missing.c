@@ -235,5 +235,6 @@ bool fold_find_missing(const struct fold_evidence *e, const struct fold_weighing
   fold_status status = fold_find_common_tail(e, w->row, finding);
   if (status.code == FOLD_OK && strlen(finding->reason) == said) status = search_terms(e, w, unit, finding);
   if (status.code != FOLD_OK) fold_find_failed(finding, status);
-  return strlen(finding->reason) > said;
+  finding->miscounted = strlen(finding->reason) > said;
+  return finding->miscounted;
 }
