@@ -18,7 +18,7 @@ from typing import Any, Callable, ContextManager, Dict, Iterable, List, Optional
 from . import _arrays, _library, _outputs, _see
 from ._arrays import CPU, CUDA, CUDA_HOST, Lent
 from ._problem import AXES, BY_NUMBER, Axis, Form
-from ._process_state import KeptResults, LateWrites, NoLateWrites, NoState, State
+from ._process_state import KeptResults, LateWrites, NoLateWrites, State
 from ._see import Wrong
 from ._signals import Signals
 from ._takes import Takes
@@ -129,9 +129,9 @@ class Guest:
             self.device = Device()
 
     def alone(self) -> "Guest":
-        """The same callable, what it leaves in the process not looked at."""
+        """The same callable for other calls, what it leaves in the process noted with the rest."""
         other = Guest(self.name, self.fn, self.like, bool(self.device), self.rows, self.form, self.outputs)
-        other.state, other.late = NoState(), NoLateWrites()
+        other.state, other.late = self.state, NoLateWrites()
         return other
 
     def _axes(self, call: Any, k: int) -> Tuple[Axis, ...]:
@@ -367,7 +367,7 @@ class Guest:
             return _FAILED
         if isinstance(error, _skips()):
             error.__traceback__ = None
-            self._say(call, self._text_of(error) or f"it raises {type(error).__name__}")
+            self._say(call, self.text_of(error) or f"it raises {type(error).__name__}")
             return _library.UNSUPPORTED
         if isinstance(error, TypeError) and _is_own_call(error) and _misfits(self.fn, self._arguments(call)):
             self.stop.append(TypeError(self._misfit(call)))
@@ -389,7 +389,7 @@ class Guest:
         return (f"{self.name} takes {_signature(self.fn)}, and for problem {self.form.name!r} foldproof calls it with {self._arguments(call)} "
                 f"argument{'s' if self._arguments(call) > 1 else ''}: {arrays}{' and '.join(shapes)}{number}")
 
-    def _text_of(self, error: BaseException) -> str:
+    def text_of(self, error: BaseException) -> str:
         try:
             return str(error)
         except BaseException as own:
@@ -399,7 +399,7 @@ class Guest:
 
     def _keep(self, call: Any, error: BaseException) -> None:
         ours = isinstance(error, Wrong)
-        words = str(error) if ours else f"{type(error).__name__}: {self._text_of(error)}"
+        words = str(error) if ours else f"{type(error).__name__}: {self.text_of(error)}"
         if not ours and not self.traceback:
             # The traceback begins at the callable's own frame.
             own = error.__traceback__

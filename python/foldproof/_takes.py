@@ -34,11 +34,11 @@ def _elements(axes: str, extents: Dict[str, int], strides: Dict[str, int], dtype
 
 
 class Takes:
-    """Of one callable. guest: computes these products, and no others. dtypes: of all but the first the callable need not take any. strides: whether it may take
-    contiguous inputs only."""
+    """Of one callable. guest: its guest, another one of which computes these products. dtypes: of all but the first the callable need not take any. strides: whether
+    it may take contiguous inputs only."""
 
     def __init__(self, guest: Any, dtypes: Sequence[str], strides: bool) -> None:
-        self._guest, self._dtypes, self._strides = guest, dtypes, strides
+        self._of, self._dtypes, self._strides = guest, dtypes, strides
         self._known: Dict[Tuple[str, int, int], str] = {}
 
     def check(self, call: Any, dtype: str, strided: bool) -> None:
@@ -60,12 +60,12 @@ class Takes:
         try:
             found = self._results(call, dtype, 1 + (what == _BATCHES), what == _CONTIGUOUS)
         except Exception as error:
-            return str(error) if isinstance(error, _see.Wrong) else f"{type(error).__name__}: {error}"
+            return str(error) if isinstance(error, _see.Wrong) else f"{type(error).__name__}: {self._of.text_of(error)}"
         return "its results for others are wrong" if what == _CONTIGUOUS and found != usual else ""
 
     def _results(self, call: Any, dtype: str, batches: int = 1, turned: bool = False) -> bytes:
         """The bytes of the results of a product of zeros and ones, which every order of its terms gives."""
-        guest, extents, number = self._guest, dict(_EXTENTS, b=batches), _NUMBERS[dtype]
+        guest, extents, number = self._of.alone(), dict(_EXTENTS, b=batches), _NUMBERS[dtype]
         small = _library.Call(size=ctypes.sizeof(_library.Call), problem=call.problem, dtype=number, accumulator=call.accumulator, stream=call.stream)
         small.result = number if call.result == call.dtype else call.result
         small.rows, small.cols = batches * extents["m"] * extents["n"], extents["k"]

@@ -224,7 +224,7 @@ def judge(
     guests = _guests(runs, same_bits_as, name, like, device == "cuda", lambda: Rows(result, _full) if rows else None, form, outputs)
     if named == "matmul":
         for guest in guests:
-            guest.takes = Takes(guest.alone(), tried, strides is None)
+            guest.takes = Takes(guest, tried, strides is None)
     table = _table(
         guests,
         problems=_library.text(named),
