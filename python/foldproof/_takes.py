@@ -18,7 +18,7 @@ _DTYPE, _BATCHES, _CONTIGUOUS = "no {}", "no batches", "contiguous inputs only" 
 
 def _strides(axes: str, extents: Dict[str, int], turned: bool) -> Dict[str, int]:
     """In elements. Turned: the axis before the last one is contiguous, and its lines have an element between them."""
-    batch, first, second = axes
+    batch, first, second = tuple(axes)
     lines, along = (second, first) if turned else (first, second)
     lead = extents[along] + turned
     return {batch: extents[lines] * lead, lines: lead, along: 1}
