@@ -180,7 +180,7 @@ class Guest:
         else:
             ctypes.memmove(to, lent.at, lent.nbytes)
 
-    def _is_strided(self, call: Any) -> bool:
+    def is_strided(self, call: Any) -> bool:
         """Whether an input is not contiguous in memory, whatever the order of its axes is there."""
         orders = [self._in_memory(call, k) for k in range(len(BY_NUMBER[call.problem].inputs))]
         return any(_strides(call, self.form, k, order) != _arrays.contiguous(_shape(call, self.form, order)) for k, order in enumerate(orders))
@@ -349,7 +349,7 @@ class Guest:
         self.signals.came()  # what came earlier has raised what it had to
         try:
             if self.takes:
-                self.takes.check(call, _library.DTYPES[call.dtype], self._is_strided(call))
+                self.takes.check(call, _library.DTYPES[call.dtype])
             self.compute(call)
             return 0
         except BaseException as error:

@@ -41,9 +41,9 @@ class Takes:
         self._of, self._dtypes, self._strides = guest, dtypes, strides
         self._known: Dict[Tuple[str, int, int], str] = {}
 
-    def check(self, call: Any, dtype: str, strided: bool) -> None:
+    def check(self, call: Any, dtype: str) -> None:
         """Raises NotImplementedError, by which the case is skipped, if the callable takes no products as that of the call."""
-        asked = {_DTYPE: dtype in self._dtypes[1:], _BATCHES: call.extent[AXES.index("b")] > 1, _CONTIGUOUS: self._strides and strided}
+        asked = {_DTYPE: dtype in self._dtypes[1:], _BATCHES: call.extent[AXES.index("b")] > 1, _CONTIGUOUS: self._strides and self._of.is_strided(call)}
         for what in filter(asked.get, asked):
             key = (what, call.dtype, call.result)
             if key not in self._known:

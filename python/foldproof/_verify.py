@@ -204,7 +204,7 @@ def judge(
         raise ValueError(f"problem={problem!r}, axis={axis!r}: the signature says {'that axis 0' if form.transposed else 'which axis'} is folded")
     begun, own = time.monotonic(), None if data is None else _data.Data(data, axis, form)
     form = form._replace(parts=own.parts if own else _parts or {})
-    tried = _USUAL_DTYPES if dtypes is None and named == "matmul" and device == "cuda" and not factor_dtype else ["f32"]
+    tried = _USUAL_DTYPES if dtypes is None and not own and named == "matmul" and device == "cuda" and not factor_dtype else ["f32"]
     dtypes = dtypes if dtypes is not None else own.dtypes if own else tried
     npy = own.paths if own else list(_npy)
     like = _arrays.pick(like, device == "cuda")

@@ -167,7 +167,7 @@ class Takes(unittest.TestCase):
         number = {name: number for number, name in _library.DTYPES.items()}[dtype]
         call = _library.Call(problem=_takes.PROBLEM.number, dtype=number, result=number, extent=(_library.c_uint64 * 4)(1, 1, 1, 1))
         try:
-            _takes.Takes(guest, tried, True).check(call, dtype, False)
+            _takes.Takes(guest, tried, True).check(call, dtype)
         except NotImplementedError as error:
             return str(error)
         return None
