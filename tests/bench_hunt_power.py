@@ -31,7 +31,7 @@ def find(folder, fault):
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
-        text = out.read()
+        text = re.sub(r"\n {4,}", " ", out.read())  # lines that end in the middle of a sentence go on
     claim, cases, left = (re.search(what, text, re.M) for what in (r"violates (\w+)", r"^([\d,]+) cases", r"in [\d,]+ runs: (.*)"))
     return {"fault": fault, "seed": SEED, "claim": claim[1] if claim else None, "seconds": round(time.monotonic() - start, 1),
             "cpu": round(usage.ru_utime + usage.ru_stime, 1), "cases": int(cases[1].replace(",", "")) if cases else 0, "left": left[1] if left else None,

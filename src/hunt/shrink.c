@@ -240,15 +240,27 @@ static int large_of(const struct shrinking *s) {
   return fold_format_of(fold_subject_accumulator(subject, now_of(s)->dtype)).precision;
 }
 
-/* Unless its data are plain already. */
-static fold_status make_plain(struct shrinking *s) {
+/* Leaves out cases that have more such terms (fold_cut_other_terms). */
+static void keep_plainer(struct fold_cases *cases, size_t most) {
+  size_t kept = 0;
+  for (size_t i = 0; i < cases->n; i++)
+    if (fold_cut_other_terms(&cases->at[i]) <= most)
+      cases->at[kept++] = cases->at[i];
+    else
+      fold_case_free(&cases->at[i]);
+  cases->n = kept;
+}
+
+/* Unless its data are plain already, or would have more terms that are neither 0, 1 nor -1; `fewer`: unless they have fewer. */
+static fold_status make_plain(struct shrinking *s, bool fewer) {
   enum { MOST = 1 << 20, PLAIN = 2 };
   struct fold_cases candidates = {0};
   bool took;
-  if (fold_case_all_elements(now_of(s)) > MOST || fold_cut_other_terms(now_of(s)) <= PLAIN || is_over(s))
-    return fold_ok();
+  const size_t others = fold_cut_other_terms(now_of(s));
+  if (fold_case_all_elements(now_of(s)) > MOST || others <= PLAIN || is_over(s)) return fold_ok();
   const size_t row = s->found->finding.row < fold_case_results(now_of(s)) ? s->found->finding.row : 0;
   fold_status status = fold_plain_data(now_of(s), row, large_of(s), &candidates);
+  keep_plainer(&candidates, others - fewer);
   if (status.code == FOLD_OK) status = take_first(s, &candidates, &took);
   fold_cases_free(&candidates);
   return status;
@@ -344,13 +356,13 @@ static fold_status shrink_all(struct shrinking *s) {
   enum { SHORT = 1024, LONG = 4096 };
   bool fewer = true, simpler = true;
   FOLD_TRY(lay_plain(s));
-  FOLD_TRY(make_plain(s));
+  FOLD_TRY(make_plain(s, false));
   if (is_short(now_of(s))) FOLD_TRY(try_extents(s, SHORT, &fewer));
   while ((fewer || simpler) && !is_over(s)) {
     FOLD_TRY(shrink_shape(s, &fewer));
     if (fewer || simpler) FOLD_TRY(simplify(s, &simpler));
     if (!fewer && !simpler) FOLD_TRY(try_extents(s, LONG, &fewer));
-    if (!fewer && !simpler) FOLD_TRY(make_plain(s));
+    if (!fewer && !simpler) FOLD_TRY(make_plain(s, true));
   }
   return s->each ? fold_ok() : find_thresholds(s);
 }
