@@ -206,9 +206,8 @@ static void close_rows(const struct fold_evidence *e, struct fold_finding *findi
   }
 }
 
-/* Judges every row by the bound of w->how at w->height. `failure`: why that height is not known. Whether the reason says which terms are
- * missing, or counted twice. */
-static bool judge_rows(const struct fold_evidence *e, struct fold_weighing *w, fold_status failure,
+/* Judges every row by the bound of w->how at w->height. `failure`: why that height is not known. */
+static void judge_rows(const struct fold_evidence *e, struct fold_weighing *w, fold_status failure,
                        struct fold_finding *finding) {
   fold_status none = fold_ok(), status;
   bool right = true, known = failure.code == FOLD_OK;
@@ -220,9 +219,10 @@ static bool judge_rows(const struct fold_evidence *e, struct fold_weighing *w, f
     if (status.code == FOLD_UNSUPPORTED && none.code == FOLD_OK) none = status;
     if (status.code != FOLD_OK && status.code != FOLD_UNSUPPORTED) failure = status;
   }
-  if (!right) return fold_find_missing(e, w, finding);
-  close_rows(e, finding, none, failure);
-  return false;
+  if (right)
+    close_rows(e, finding, none, failure);
+  else
+    fold_find_missing(e, w, finding);
 }
 
 static void say_more(struct fold_finding *finding, const char *more) {
@@ -251,9 +251,9 @@ static void tell_accumulator(const struct fold_evidence *e, struct fold_finding 
 void fold_judge_bounded(const struct fold_evidence *e, struct fold_finding *finding) {
   struct fold_weighing w;
   open_own(e, &w);
-  const bool missing = judge_rows(e, &w, finding->rows > 0 ? fold_evidence_height(e, &w.height) : fold_ok(), finding);
+  judge_rows(e, &w, finding->rows > 0 ? fold_evidence_height(e, &w.height) : fold_ok(), finding);
   fold_weighing_free(&w);
-  if (!missing) tell_accumulator(e, finding);
+  if (!finding->miscounted) tell_accumulator(e, finding);
 }
 
 /* By the bound of its own compensated method, or of Kahan's: a user may ask this of a sum by any method. */

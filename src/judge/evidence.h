@@ -188,8 +188,8 @@ bool fold_weigh(struct fold_weighing *weighing, struct fold_finding *finding, fo
 /* Exact: term t, of which 113 bits hold each product. */
 __float128 fold_term_value(const struct fold_terms *terms, size_t t);
 /* Adds to the reason of a refuted sum which of its terms are missing or counted twice, or how many, where the difference from the
- * exact sum proves it. False: it adds nothing. */
-bool fold_find_missing(const struct fold_evidence *evidence, const struct fold_weighing *weighing,
+ * exact sum proves it, and says that it does (miscounted). */
+void fold_find_missing(const struct fold_evidence *evidence, const struct fold_weighing *weighing,
                        struct fold_finding *finding);
 /* Adds how many of their last terms all refuted floats from `row` on lack, if one number alone explains them. */
 fold_status fold_find_common_tail(const struct fold_evidence *evidence, size_t row, struct fold_finding *finding);

@@ -222,19 +222,18 @@ static fold_status search_terms(const struct fold_evidence *e, const struct fold
   return status;
 }
 
-bool fold_find_missing(const struct fold_evidence *e, const struct fold_weighing *w, struct fold_finding *finding) {
+void fold_find_missing(const struct fold_evidence *e, const struct fold_weighing *w, struct fold_finding *finding) {
   const struct fold_truth *truth = w->truth;
   const enum fold_dtype dtype = w->how.result;
   const bool finite = fold_bits_class(dtype, w->got) < FOLD_INFINITE &&
                       fold_bits_class(dtype, truth->rounded[dtype]) < FOLD_INFINITE && truth->finite_terms;
   const size_t said = strlen(finding->reason);
-  if (w->explained) return false; /* it wrapped, or a float lost units */
-  if (truth->op != FOLD_SUM || !finite || truth->n > MOST_TERMS || e->truths->in[0] == NULL) return false;
+  if (w->explained) return; /* it wrapped, or a float lost units */
+  if (truth->op != FOLD_SUM || !finite || truth->n > MOST_TERMS || e->truths->in[0] == NULL) return;
   const double unit =
       truth->lowest == FOLD_NO_BIT ? 0 : ldexp(1, (int)truth->lowest); /* other results' truths may replace this */
   fold_status status = fold_find_common_tail(e, w->row, finding);
   if (status.code == FOLD_OK && strlen(finding->reason) == said) status = search_terms(e, w, unit, finding);
   if (status.code != FOLD_OK) fold_find_failed(finding, status);
   finding->miscounted = strlen(finding->reason) > said;
-  return finding->miscounted;
 }
