@@ -150,7 +150,7 @@ class Guest:
         """Input k, of the shape that the callable's form says; for jax, which takes no strides, as it lies in memory."""
         problem = BY_NUMBER[call.problem]
         axes = self._in_memory(call, k) if self.like == "jax" else self._axes(call, k)
-        dtype = "i32" if k == problem.keys else _library.DTYPES[call.dtype]
+        dtype = "i32" if k == problem.keys else _library.DTYPES_BY_NUMBER[call.dtype]
         where = (CUDA, self.device.number()) if self.device else (CPU, 0)
         lent = Lent((call.other if k else call.in_) or 0, _shape(call, self.form, axes), dtype, where, None, _strides(call, self.form, k, axes))
         if self.like == "jax" and lent.at % _JAX_ALIGNMENT and lent.nbytes:
@@ -180,16 +180,19 @@ class Guest:
         else:
             ctypes.memmove(to, lent.at, lent.nbytes)
 
+    def _is_contiguous(self, call: Any, k: int) -> bool:
+        """Whether input k is so in memory, whatever the order of its axes is there."""
+        order = self._in_memory(call, k)
+        return _strides(call, self.form, k, order) == _arrays.contiguous(_shape(call, self.form, order))
+
     def is_strided(self, call: Any) -> bool:
-        """Whether an input is not contiguous in memory, whatever the order of its axes is there."""
-        orders = [self._in_memory(call, k) for k in range(len(BY_NUMBER[call.problem].inputs))]
-        return any(_strides(call, self.form, k, order) != _arrays.contiguous(_shape(call, self.form, order)) for k, order in enumerate(orders))
+        """Whether an input is not contiguous."""
+        return not all(self._is_contiguous(call, k) for k in range(len(BY_NUMBER[call.problem].inputs)))
 
     def _turn(self, view: Lent, call: Any, k: int) -> Tuple[Lent, Callable[[], None]]:
         """What a callable gets whose form has the axes in another order than memory: a contiguous copy, aligned as the input is; of a strided input, a view. The
         function is for after the call: what the callable wrote to the copy is then written to the input, too, where keeps_input finds it."""
-        order = self._in_memory(call, k)
-        if order == self._axes(call, k) or _strides(call, self.form, k, order) != _arrays.contiguous(_shape(call, self.form, order)):
+        if self._in_memory(call, k) == self._axes(call, k) or not self._is_contiguous(call, k):
             return view, lambda: None
         copy = view.contiguous_at(*self._room(math.prod(view.shape) * view.itemsize, view.at))
         self.make(copy)[...] = self.make(view)
@@ -217,7 +220,7 @@ class Guest:
         if self.rows:
             self.rows.check(seen, call.rows)
             return
-        result = _library.DTYPES[call.result]
+        result = _library.DTYPES_BY_NUMBER[call.result]
         if seen.dtype != result:
             raise Wrong(f"its results are of {seen.dtype}, and not of {result}")
         shapes = self._shapes(call)
@@ -349,7 +352,7 @@ class Guest:
         self.signals.came()  # what came earlier has raised what it had to
         try:
             if self.takes:
-                self.takes.check(call, _library.DTYPES[call.dtype])
+                self.takes.check(call, _library.DTYPES_BY_NUMBER[call.dtype])
             self.compute(call)
             return 0
         except BaseException as error:

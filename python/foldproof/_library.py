@@ -16,7 +16,8 @@ HERE = Path(__file__).resolve().parent
 _PLACES = [folder / ".foldproof.mesonpy.libs" for folder in (HERE.parent, Path(sysconfig.get_path("platlib")))]
 COMPILED = next(filter(Path.is_dir, _PLACES), _PLACES[0])
 UNSUPPORTED = 77
-DTYPES = {1: "f16", 2: "bf16", 3: "f32", 4: "f64", 5: "e4m3", 6: "e5m2", 7: "i8", 8: "i32", 9: "i64"}  # by their numbers in foldproof_guest.h
+DTYPES_BY_NUMBER = {1: "f16", 2: "bf16", 3: "f32", 4: "f64", 5: "e4m3", 6: "e5m2", 7: "i8", 8: "i32", 9: "i64"}  # foldproof_guest.h
+DTYPE_NUMBERS = {name: number for number, name in DTYPES_BY_NUMBER.items()}
 _TABLE = "the table: "  # a callable has none that its user knows
 _OPTION = re.compile(r"(?:(?<=: )|^)--(set|around|sweep) ([^\s:]+)")  # of the command, at the beginning of a clause
 

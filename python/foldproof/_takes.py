@@ -10,7 +10,6 @@ from . import _arrays, _library, _see
 from ._problem import AXES, BY_NAME
 
 PROBLEM = BY_NAME["matmul"]
-_NUMBERS = {name: number for number, name in _library.DTYPES.items()}
 _ONE = {"f16": 0x3C00, "bf16": 0x3F80, "f32": 0x3F800000, "f64": 0x3FF << 52, "e4m3": 0x38, "e5m2": 0x3C, "i8": 1, "i32": 1, "i64": 1}
 _EXTENTS = {"b": 1, "m": 2, "n": 3, "k": 4}
 _DTYPE, _BATCHES, _CONTIGUOUS = "no {}", "no batches", "contiguous inputs only"  # what a callable takes
@@ -65,7 +64,7 @@ class Takes:
 
     def _results(self, call: Any, dtype: str, batches: int = 1, turned: bool = False) -> bytes:
         """The bytes of the results of a product of zeros and ones, which every order of its terms gives."""
-        guest, extents, number = self._of.alone(), dict(_EXTENTS, b=batches), _NUMBERS[dtype]
+        guest, extents, number = self._of.alone(), dict(_EXTENTS, b=batches), _library.DTYPE_NUMBERS[dtype]
         small = _library.Call(size=ctypes.sizeof(_library.Call), problem=call.problem, dtype=number, accumulator=call.accumulator, stream=call.stream)
         small.result = number if call.result == call.dtype else call.result
         small.rows, small.cols = batches * extents["m"] * extents["n"], extents["k"]
@@ -74,7 +73,7 @@ class Takes:
         for k, axes in enumerate((*PROBLEM.inputs, PROBLEM.results)):
             strides = _strides(axes, extents, turned and k < len(PROBLEM.inputs))
             small.stride[k][:] = [strides.get(axis, 0) for axis in AXES]
-            raw = _elements(axes, extents, strides, dtype if k < len(PROBLEM.inputs) else _library.DTYPES[small.result])
+            raw = _elements(axes, extents, strides, dtype if k < len(PROBLEM.inputs) else _library.DTYPES_BY_NUMBER[small.result])
             at, owner = guest.memory_of(raw, call.stream)
             held.append(owner)
             places.append((at, len(raw)))

@@ -127,7 +127,7 @@ class Case(unittest.TestCase):
     def run_it(self, back, rows=None, stream=STREAM, n=3, code=0):
         """What comes to its place where a callable gives that back."""
         x, out, why = np.zeros((n, 2), np.float32), np.full(n, -7, np.float64 if rows else np.float32), ctypes.create_string_buffer(160)
-        number_of = {name: k for k, name in _library.DTYPES.items()}
+        number_of = _library.DTYPE_NUMBERS
         call = _library.Call(ctypes.sizeof(_library.Call), 1, number_of["f32"], number_of["f32"], number_of["f64" if rows else "f32"], n, 2,
                              x.ctypes.data, None, out.ctypes.data, None, stream, 0, 0, 0, ctypes.addressof(why), 160, extent=(ctypes.c_uint64 * 4)(1, n, 1, 2))
         guest = self.guest(back, rows)

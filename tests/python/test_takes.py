@@ -164,7 +164,7 @@ class Takes(unittest.TestCase):
     def reason(self, fn, dtype, tried):
         """Why products of a dtype are skipped; None if they are judged."""
         guest = _callable.Guest("py/fn", fn, "numpy", False, form=_problem.find("matmul"))
-        number = {name: number for number, name in _library.DTYPES.items()}[dtype]
+        number = _library.DTYPE_NUMBERS[dtype]
         call = _library.Call(problem=_takes.PROBLEM.number, dtype=number, result=number, extent=(_library.c_uint64 * 4)(1, 1, 1, 1))
         try:
             _takes.Takes(guest, tried, True).check(call, dtype)
