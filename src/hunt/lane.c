@@ -177,15 +177,16 @@ static void leave_out(const struct fold_hunt *hunt, struct fold_cases *cases) {
       }
 }
 
-/* To keep the machine busy takes up to 0.3 s, in which some hundred cases are judged. */
-static struct fold_selection seldom_busy(const struct fold_selection *selection) {
+/* To keep the machine busy takes up to 0.3 s, in which some hundred cases are judged; memory that each run takes is seen in any case. */
+static struct fold_selection seldom_slow(const struct fold_selection *selection) {
   struct fold_selection seldom = *selection;
   seldom.busy_one_in = 1024;
+  seldom.growth_one_in = 8;
   return seldom;
 }
 
 static fold_status judge(const struct process *p, const struct fold_cases *cases, struct fold_judged_cases *judged) {
-  struct fold_selection others = seldom_busy(p->hunt->selection);
+  struct fold_selection others = seldom_slow(p->hunt->selection);
   char *names = NULL;
   if (others.here) others.here = &p->shared->here;
   if (count_hung(p) > 0) {

@@ -105,6 +105,7 @@ struct fold_trial {
   bool cut;                         /* by that the claim at hand was not judged to its end */
   bool finite;                      /* no NaN or infinity is put into the input: the subject takes none */
   bool spared;                      /* its repeats on a busy machine: some cases like it have them */
+  bool skips_growth;                /* leaves_no_trace does not look for memory and files that runs do not give back */
   const struct fold_around *around; /* of batch_invariant */
   uint64_t input_hash;              /* before the base run */
   uint64_t input_hash_after;        /* its hash when it was last looked at; judges see the input as it was before */
@@ -118,6 +119,7 @@ struct fold_trial {
   uint64_t asked;                   /* the claims that are to be judged: a mask */
   enum fold_telling telling;        /* of the case's input */
   struct fold_varied_log varied;
+  bool swept;        /* batches of fewer rows were run for a claim (fold_sweep_claim): all had the base run's bits */
   bool has_refuting; /* the claim at hand was refuted by this run of the plan: */
   struct fold_varied refuting;
   struct fold_order_sides sides; /* if the claim at hand is refuted by a pair of runs: these */

@@ -161,7 +161,8 @@ void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *f
   if (!complete(trial, finding)) return;
   fold_trial_look_at_state(trial);
   /* Skipped if the subject has changed something already: that may be a limit of memory. */
-  fold_status status = fold_trial_find(trial, FOLD_DID_LEAVE_STATE) ? fold_ok() : fold_trial_growth(trial, &growth);
+  const bool looks = !trial->skips_growth && !fold_trial_find(trial, FOLD_DID_LEAVE_STATE);
+  fold_status status = looks ? fold_trial_growth(trial, &growth) : fold_ok();
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
     return;

@@ -142,15 +142,16 @@ static bool sweep(struct fold_trial *trial, struct batch *small, struct fold_fin
   return true;
 }
 
-/* The claim of the whole batch's results, the leading ones replaced by those that are in trial->other. */
-static bool judge_leading(const struct fold_claim *claim, struct fold_trial *trial, size_t rows,
+/* The claim of the whole batch's results, the leading ones replaced by those that are in trial->other. *same: those have its bits. */
+static bool judge_leading(const struct fold_claim *claim, struct fold_trial *trial, size_t rows, bool *same,
                           struct fold_finding *finding) {
   const size_t all = fold_trial_slices(trial),
                size = fold_trial_width(trial) * fold_dtype_size(fold_trial_result_dtype(trial));
   unsigned char *results = trial->other;
   struct fold_evidence evidence = fold_trial_evidence(trial);
   struct fold_finding found = fold_finding_open(fold_case_results(trial->c));
-  if (memcmp(results, trial->got, rows * size) == 0) return true;
+  *same = memcmp(results, trial->got, rows * size) == 0;
+  if (*same) return true;
   memcpy(results + rows * size, (const unsigned char *)trial->got + rows * size, (all - rows) * size);
   evidence.results = results;
   claim->results(&evidence, &found);
@@ -163,13 +164,13 @@ static bool judge_leading(const struct fold_claim *claim, struct fold_trial *tri
 }
 
 /* Each batch must keep what is claimed of results, also of a guest that promises no batch invariance. Sizes that it does
- * not take are left out. */
+ * not take are left out. If all batches have the base run's bits, they are not run again for another claim. */
 bool fold_sweep_claim(const struct fold_claim *claim, struct fold_trial *trial, struct fold_finding *finding) {
   enum { MOST_ELEMENTS = 1 << 20 };
   double took[3];
   size_t ran = 0;
-  bool each = false;
-  if (fold_case_all_elements(trial->c) > MOST_ELEMENTS) return true;
+  bool each = false, all_same = true;
+  if (trial->swept || fold_case_all_elements(trial->c) > MOST_ELEMENTS) return true;
   for (size_t rows = 1; rows < fold_trial_slices(trial); rows = next_size(trial->around, rows, each)) {
     struct fold_finding failed = *finding;
     const double begun = fold_now();
@@ -180,9 +181,12 @@ bool fold_sweep_claim(const struct fold_claim *claim, struct fold_trial *trial, 
     }
     if (ran < 3) took[ran] = fold_now() - begun;
     if (++ran == 3) each = is_quick(trial, took);
-    if (!judge_leading(claim, trial, rows, finding)) return false;
-    if (ran >= 3 && !each) return true;
+    bool same;
+    if (!judge_leading(claim, trial, rows, &same, finding)) return false;
+    all_same &= same;
+    if (ran >= 3 && !each) break;
   }
+  trial->swept = all_same;
   return true;
 }
 

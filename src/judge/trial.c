@@ -113,11 +113,11 @@ fold_status fold_trial_confirm_unwritten(struct fold_trial *trial, struct fold_r
 
 fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
                            void *got) {
-  bool known = fold_trial_find(trial, FOLD_DID_NOT_WRITE) != NULL;
   FOLD_TRY(run_in(trial, rig, request, got));
-  size_t last = trial->log.n - 1;
+  const size_t last = trial->log.n - 1;
+  const struct fold_log before = {.run = trial->log.run, .n = last};
   struct fold_traces traces = trial->log.run[last].traces;
-  if (!traces.unwritten || known) return fold_ok();
+  if (!traces.unwritten || fold_log_find(&before, trial->subject, FOLD_DID_NOT_WRITE)) return fold_ok();
   fold_status status = fold_trial_confirm_unwritten(trial, rig, request, got, &traces);
   trial->log.run[last].traces = traces;
   return status;

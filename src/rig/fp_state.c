@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <fenv.h>
 #include <omp.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -74,22 +75,25 @@ static bool same(struct fold_control a, struct fold_control b) { return a.sse ==
 static void set_usual(void) { set(usual); }
 static bool is_usual(struct fold_control arithmetic) { return same(arithmetic, usual); }
 
-/* Keeps a descriptor of /proc/self/task, since the system takes as long as a short run to find it by its path. It is
- * checked first: a subject may have closed it or opened another file in its place, and a child has its parent's. */
+/* A descriptor of /proc/self/task, since the system takes as long as a short run to find it by its path. A child of this process, which
+ * has its parent's, opens its own. */
+static struct {
+  int file;
+  struct stat at_first;
+} tasks_kept = {.file = -1};
+static void forget_tasks(void) { tasks_kept.file = -1; }
+static void forget_tasks_in_children(void) { pthread_atfork(NULL, NULL, forget_tasks); }
+
+/* The descriptor is checked first: a subject may have closed it or opened another file in its place. */
 static bool look_at_tasks(struct stat *tasks) {
-  static struct {
-    int file;
-    pid_t process;
-    struct stat at_first;
-  } kept = {.file = -1};
-  const pid_t process = getpid();
-  if (process == kept.process && fstat(kept.file, tasks) == 0 && tasks->st_ino == kept.at_first.st_ino &&
-      tasks->st_dev == kept.at_first.st_dev)
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  if (tasks_kept.file >= 0 && fstat(tasks_kept.file, tasks) == 0 && tasks->st_ino == tasks_kept.at_first.st_ino &&
+      tasks->st_dev == tasks_kept.at_first.st_dev)
     return true;
-  kept.process = process;
-  kept.file = open("/proc/self/task", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (fstat(kept.file, tasks) != 0) return stat("/proc/self/task", tasks) == 0;
-  kept.at_first = *tasks;
+  pthread_once(&once, forget_tasks_in_children);
+  tasks_kept.file = open("/proc/self/task", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (fstat(tasks_kept.file, tasks) != 0) return stat("/proc/self/task", tasks) == 0;
+  tasks_kept.at_first = *tasks;
   return true;
 }
 

@@ -30,6 +30,11 @@ bool fold_is_spared(const struct fold_round *round, const struct fold_subject *s
   return one_in ? seed % one_in != 0 : !stands_for_alike(round->cases, round->place.c, "run_to_run");
 }
 
+bool fold_skips_growth(const struct fold_round *round) {
+  const unsigned one_in = round->selection->growth_one_in;
+  return one_in > 0 && round->cases->at[round->place.c].source.seed % one_in != 0;
+}
+
 /* Whether the case's fixture allows the claim. One that is for `bounded` is for each claim about the size of the error. */
 static bool is_for(const struct fold_case *c, const struct fold_claim *claim) {
   return fold_glob_match(c->claims, claim->name) ||

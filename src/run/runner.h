@@ -30,6 +30,8 @@ struct fold_selection {
   unsigned repeats; /* of run_to_run: FOLD_REPEATS unless the user says otherwise */
   unsigned
       busy_one_in; /* in one case of so many, by its seed, they are made on a busy machine too; 0: in a few of each kind */
+  unsigned
+      growth_one_in; /* in one case of so many, by its seed, leaves_no_trace repeats runs that may take memory; 0: in each */
   struct fold_around around; /* of batch_invariant; around_text: as the user wrote it */
   const char *around_text;
   struct fold_sweep sweep;             /* cases of many sizes; the masks are set by fold_selection_open */
