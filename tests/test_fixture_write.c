@@ -120,7 +120,7 @@ Test(fixture_write, a_case_that_was_read_is_written_as_it_was) {
   static const char text[] =
       "[w-0]\nabout = drawn , by (chance]\nprovenance = this test\ndtype = f64\nop = matmul\nm = 1\nn = "
       "1\nk = 2\n"
-      "layout = nt\nlda = +3\nclaims = bounded, run_to_run\nexpect_sum = 0x1.8p-1\nvalues = 1, -0, 0x1.8p-1, "
+      "layout = nt\nlda = +3\nrepeats = 250\nclaims = bounded, run_to_run\nexpect_sum = 0x1.8p-1\nvalues = 1, -0, 0x1.8p-1, "
       "0x0.0000000000001p-1022\n"
       "[w-1]\nabout = drawn , by (chance]\nprovenance = this test\ndtype = i64\nop = keyed\nm = 3\nn = 1\nk = 2\n"
       "set = guests\nvalues = -9223372036854775808, 9223372036854775807\nslots = 2, 0\n"

@@ -58,3 +58,30 @@ Test(hunt_draw, terms_cancel_where_an_order_is_claimed_of_16_bits) {
   cr_expect_gt(f16, (size_t)ENOUGH / 4);
   cr_expect_eq(f32, (size_t)0);
 }
+
+struct calls {
+  size_t of_one_length, length, longest,
+      repeated; /* cases in a row of one row and one length, whose claims need no other shape */
+};
+
+static void count_calls(const struct fold_case *c, void *context) {
+  struct calls *calls = context;
+  const bool alone = c->shape.m == 1 && !strstr(c->claims, "_invariant") && !strstr(c->claims, "run_to_run");
+  const bool same = alone && calls->of_one_length && c->shape.k == calls->length;
+  calls->of_one_length = same ? calls->of_one_length + 1 : alone;
+  calls->length = c->shape.k;
+  calls->longest = calls->of_one_length > calls->longest ? calls->of_one_length : calls->longest;
+  calls->repeated += c->repeats >= 300 && strstr(c->claims, "run_to_run");
+}
+
+/* A subject may be wrong only after some hundred calls of one shape. */
+Test(hunt_draw, calls_of_one_shape_come_in_hundreds) {
+  const struct fold_subject subject = {.name = "mine/sum",
+                                       .problems = 1u << FOLD_ROWS_SUM,
+                                       .dtypes = 1u << FOLD_F32,
+                                       .claims = FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_RUN_TO_RUN)};
+  struct calls calls = {0};
+  draw(&subject, count_calls, &calls);
+  cr_expect_geq(calls.longest, (size_t)32);
+  cr_expect_geq(calls.repeated, (size_t)ENOUGH / 512);
+}

@@ -60,7 +60,7 @@ SHOWN = {
     "threads_5": ("launch_invariant", "generator=normal; dtype=f32; n=307, 339, 371, 403"),
     "stride_5_to_12": ("stride_invariant", "generator=normal; dtype=f64; rows=7; cols=315; op=dot"),
     "call_12": ("run_to_run", "generator=normal; dtype=f32; n=307; seed=1..6"),
-    "after_200_calls": ("fresh_process", "generator=normal; dtype=f32; n=50; seed=1..60"),
+    "after_200_calls": ("run_to_run", "generator=normal; dtype=f32; n=50; repeats=300"),
     "kept_buffer": ("bounded", "generator=normal; dtype=f64; n=2300, 2100"),
     "one_call_of_2000": ("run_to_run", "generator=ones; dtype=f32; n=5; seed=1..600"),
     "k_3461": ("bounded", "generator=balanced; dtype=f32; op=matmul; m=2; n=2; k=3461"),

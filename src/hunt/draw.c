@@ -197,16 +197,24 @@ static struct fold_shape draw_shape(struct fold_random *r, const struct fold_tel
 /* What the cases of a round have in common. */
 enum kind {
   ANY,   /* nothing */
-  ALIKE, /* so many in a row, all but their data: a subject may keep something by the shape, or change its method after some calls */
+  ALIKE, /* so many in a row, all but their data: a subject may keep something by the shape, or change its method after some calls; every second
+            time by calls of that shape alone */
   EACH_LENGTH, /* their lengths do not repeat, their data are exact, and they are judged by their results alone */
   EACH_BATCH   /* in one case of four the number of rows does not repeat */
 };
-enum { IN_A_ROW = 32, FEW_TERMS = 4096, OF_BATCHES = 4 };
+enum { IN_A_ROW = 32, FEW_TERMS = 4096, OF_BATCHES = 4, REPEATED_ONE_IN = 16, MANY_CALLS = 300 };
 
 struct turn {
   enum kind kind;
   uint64_t walked; /* the cases of such rounds before */
 };
+
+static bool is_unbroken(const struct turn *turn, size_t i) { return turn->kind == ALIKE && i / IN_A_ROW % 2; }
+
+/* Some of the others are repeated more often than usual. */
+static bool is_repeated(const struct turn *turn, size_t i) {
+  return turn->kind == ALIKE && !is_unbroken(turn, i) && i % REPEATED_ONE_IN == REPEATED_ONE_IN - 1;
+}
 
 /* A case of EACH_LENGTH takes a third of the time of others. */
 static struct turn turn_of(const struct fold_draw_place *place, size_t n) {
@@ -279,9 +287,18 @@ static void walk_batches(struct fold_random *r, size_t at, size_t most, struct f
   c->source.cols = c->cols;
 }
 
+/* One row, which takes no call of another shape: 32 such cases take some 900 of theirs. Half of them have data that show a lost term. */
+static void walk_calls(const struct fold_subject *subject, size_t at, size_t most, struct fold_case *c) {
+  if (fold_is_of_rows(c->problem))
+    c->shape = (struct fold_shape){.at = {1, 1, 1, 1 + at / IN_A_ROW / 2 * STEP % lesser(most, FEW_TERMS)}};
+  c->source.cols = c->cols;
+  if (at % 2) walk_data(subject, c);
+}
+
 static void walk(struct fold_random *r, const struct fold_subject *subject, const struct turn *turn, size_t i,
                  size_t most, struct fold_case *c) {
   if (turn->kind == EACH_LENGTH) walk_lengths(r, subject, turn->walked + i, most, c);
+  if (is_unbroken(turn, i)) walk_calls(subject, turn->walked + i, most, c);
   if (turn->kind == EACH_BATCH && i % OF_BATCHES == 0) walk_batches(r, turn->walked + i / OF_BATCHES, most, c);
 }
 
@@ -307,8 +324,9 @@ static fold_status draw_case(const struct fold_draw *d, const struct fold_tellin
   if (c.problem->factors == 1 || c.problem->inputs == 1) seed >>= 2;
   c.source = (struct fold_source){draw_generator(r, c.dtype, c.problem->op, finite), c.dtype, seed, c.cols, 0};
   walk(r, s, turn, i, d->terms, &c);
-  c.claims =
-      turn->kind == EACH_LENGTH ? strdup(RESULTS) : draw_claims(r, d->selection, s, c.problem, claim_of(turn->kind));
+  if (is_repeated(turn, i)) c.repeats = MANY_CALLS;
+  const bool by_results = turn->kind == EACH_LENGTH || is_unbroken(turn, i);
+  c.claims = by_results ? strdup(RESULTS) : draw_claims(r, d->selection, s, c.problem, claim_of(turn->kind));
   c.name = name_of(&c);
   return fold_cases_append_made(cases, &c, "hunt", "a hunt");
 }

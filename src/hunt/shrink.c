@@ -232,6 +232,22 @@ static fold_status lay_plain(struct shrinking *s) {
   return status;
 }
 
+/* Half as often, as long as that is enough. */
+static fold_status repeat_less(struct shrinking *s) {
+  bool took = true;
+  while (took && now_of(s)->repeats > 0 && !is_over(s)) {
+    struct fold_cases candidates = {0};
+    struct fold_case less;
+    fold_status status = fold_case_copy(now_of(s), &less);
+    less.repeats /= 2;
+    status = add(&candidates, status, &less);
+    if (status.code == FOLD_OK) status = take_first(s, &candidates, &took);
+    fold_cases_free(&candidates);
+    FOLD_TRY(status);
+  }
+  return fold_ok();
+}
+
 /* ---- the plainest data ---- */
 
 /* So many powers of two above 1 that 1 is lost beside it, where partial results are as the subject says. */
@@ -356,6 +372,7 @@ static fold_status shrink_all(struct shrinking *s) {
   enum { SHORT = 1024, LONG = 4096 };
   bool fewer = true, simpler = true;
   FOLD_TRY(lay_plain(s));
+  FOLD_TRY(repeat_less(s));
   FOLD_TRY(make_plain(s, false));
   if (is_short(now_of(s))) FOLD_TRY(try_extents(s, SHORT, &fewer));
   while ((fewer || simpler) && !is_over(s)) {

@@ -90,16 +90,18 @@ static void conclude(const struct repeats *r, struct fold_finding *finding) {
         r->differing[0], r->ran[0], r->differing[1], r->ran[1], r->patterns, more, runs);
 }
 
-/* Seconds. On a busy machine each parallel region may take a thousand times as long: a subject with many regions would
+enum { USUAL = 3 };
+
+/* Seconds: of the repeats that a case asks for. On a busy machine each parallel region may take a thousand times as long: a subject with many regions would
  * take hours. */
-static const double BUSY_RUN = 0.01, BUSY_TIME = 0.3, LAUNCH_TIME = 0.3;
+static const double MORE_TIME = 1, BUSY_RUN = 0.01, BUSY_TIME = 0.3, LAUNCH_TIME = 0.3;
 
 /* Repeats with other numbers of threads, as launches have them: with two threads alone the sum is the same whichever
  * comes first. */
 static bool repeat_launches(struct fold_trial *trial, const struct repeats *r, struct fold_finding *finding) {
   enum { LEAST = 6 };
   static const unsigned threads[] = {7, 16, 3, 4, 8, 2, 1};
-  const unsigned n = trial->repeats > LEAST ? trial->repeats : LEAST;
+  const unsigned n = trial->repeats > LEAST && !trial->c->repeats ? trial->repeats : LEAST;
   const double end = fold_now() + LAUNCH_TIME;
   if (!trial->subject->guest || !fold_engine_is_here(trial->subject->engine) || r->shortest > BUSY_RUN) return true;
   if (!fold_trial_takes_launches(trial)) return true;
@@ -154,7 +156,9 @@ void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *findin
     return;
   }
   count_pattern(&r, fold_results_hash(fold_trial_result_dtype(trial), trial->got, fold_case_results(trial->c)));
-  for (unsigned k = 0; k < trial->repeats; k++) {
+  const unsigned least = trial->c->repeats ? USUAL : trial->repeats;
+  const double end = fold_now() + MORE_TIME;
+  for (unsigned k = 0; k < trial->repeats && (k < least || fold_now() < end); k++) {
     if (k < foreign_repeats(trial) && !judge_foreign(trial, finding, k)) return;
     const double begun = fold_now();
     if (!repeat(trial, &r, false, k, finding)) return;

@@ -30,6 +30,11 @@ bool fold_is_spared(const struct fold_round *round, const struct fold_subject *s
   return one_in ? seed % one_in != 0 : !stands_for_alike(round->cases, round->place.c, "run_to_run");
 }
 
+unsigned fold_repeats_of(const struct fold_round *round) {
+  const unsigned asked = round->selection->repeats, own = round->cases->at[round->place.c].repeats;
+  return asked == FOLD_REPEATS && own > asked ? own : asked;
+}
+
 bool fold_skips_growth(const struct fold_round *round) {
   const unsigned one_in = round->selection->growth_one_in;
   return one_in > 0 && round->cases->at[round->place.c].source.seed % one_in != 0;

@@ -190,7 +190,7 @@ static fold_status judge_subject(const struct fold_round *round, struct fold_ope
                              .whose = opened,
                              .truths = &opened->truths,
                              .fresh = round->fresh,
-                             .repeats = round->selection->repeats,
+                             .repeats = fold_repeats_of(round),
                              .spared = fold_is_spared(round, subject),
                              .skips_growth = fold_skips_growth(round),
                              .finite = subject->finite || subject->skips_nan || fold_dtype_is_integer(opened->c->dtype),
