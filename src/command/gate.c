@@ -365,6 +365,7 @@ static fold_status open_gate(struct gate *g, const struct fold_registry *own) {
   FOLD_TRY(fold_selection_open(&g->options, own));
   g->hunt.registry = &g->options.registry;
   FOLD_TRY(choose(g));
+  g->hunt.processes = fold_find_processes(&g->hunt);
   limit_calls(g);
   return fold_ok();
 }
@@ -374,11 +375,8 @@ int fold_command_gate(int argc, char **argv, const struct fold_registry *registr
       .program = program_invocation_name, .seconds = USUAL_SECONDS, .began = fold_now(), .unexplained = fold_ok()};
   fold_selection_defaults(&g.options);
   const char *usual = g.options.selection.folder;
-  g.hunt = (struct fold_hunt){.selection = &g.options.selection,
-                              .seed = fold_find_new_seed(),
-                              .folder = "foldproof-found",
-                              .processes = fold_find_processes(),
-                              .first = true};
+  g.hunt = (struct fold_hunt){
+      .selection = &g.options.selection, .seed = fold_find_new_seed(), .folder = "foldproof-found", .first = true};
   fold_parse(&argp, argc, argv, &g);
   if (g.options.selection.folder != usual) g.folder = g.options.selection.folder;
   g.hunt.stop = fold_watch_interrupt();

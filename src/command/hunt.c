@@ -38,7 +38,7 @@ static const struct argp_option options[] = {
      "claim: bound, over its bound, or ulps, in ulps of the exact result (default: bound)",
      2},
     {"first", FIRST, NULL, 0, "end with the first find", 2},
-    {"jobs", JOBS, "N", 0, "processes that hunt, from 1 to 8 (default: one for each core)", 2},
+    {"jobs", JOBS, "N", 0, "processes that hunt, from 1 to 8 (default: one for each core, two on a GPU)", 2},
     {"found", FOUND, "DIR", 0, "folder for the fixtures of what is found (default: foldproof-found)", 2},
     {"ledger", LEDGER, "FILE", 0,
      "keep what is found in this file too, as JSON lines. What it has from earlier hunts is run first and expected to "
@@ -215,15 +215,14 @@ static int run(struct hunt *h, const char *command, fold_status status) {
 int fold_command_hunt(int argc, char **argv, const struct fold_registry *registry) {
   struct hunt h = {.program = program_invocation_name};
   fold_selection_defaults(&h.options);
-  h.hunt = (struct fold_hunt){.selection = &h.options.selection,
-                              .seed = fold_find_new_seed(),
-                              .folder = "foldproof-found",
-                              .processes = fold_find_processes()};
+  h.hunt =
+      (struct fold_hunt){.selection = &h.options.selection, .seed = fold_find_new_seed(), .folder = "foldproof-found"};
   fold_parse(&argp, argc, argv, &h);
   h.hunt.stop = fold_watch_interrupt();
   fold_progress_open(&h.progress);
   fold_status status = fold_selection_open(&h.options, registry);
   h.hunt.registry = &h.options.registry;
+  if (h.hunt.processes == 0) h.hunt.processes = fold_find_processes(&h.hunt);
   if (status.code == FOLD_OK) status = fold_ledger_read(h.ledger_path, &h.ledger);
   if (status.code == FOLD_OK) status = fold_known_run(&h.hunt, &h.ledger, holds, &h, &h.known);
   const int code =

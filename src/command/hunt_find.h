@@ -13,7 +13,7 @@ fold_status fold_find_print(const struct fold_hunt *hunt, const struct fold_find
 double fold_option_time(struct argp_state *state, const char *text);
 uint64_t fold_option_seed(struct argp_state *state, const char *text);
 uint64_t fold_find_new_seed(void);
-/* How many processes hunt: one for each core. */
-unsigned fold_find_processes(void);
+/* How many processes hunt: one for each core, and at most two where a subject runs on a device. */
+unsigned fold_find_processes(const struct fold_hunt *hunt);
 
 #endif

@@ -347,6 +347,13 @@ static bool is_hunted(const struct fold_selection *selection, const struct fold_
   return fold_selects_subject(selection, s) && !fold_engine_has_ranks(s->engine) && !s->vector;
 }
 
+bool fold_hunts_device(const struct fold_registry *registry, const struct fold_selection *selection) {
+  bool any = false;
+  for (size_t i = 0; i < registry->n; i++)
+    any |= is_hunted(selection, &registry->subjects[i]) && !fold_engine_is_here(registry->subjects[i].engine);
+  return any;
+}
+
 fold_status fold_draw_open(const struct fold_registry *registry, const struct fold_selection *selection, uint64_t seed,
                            uint64_t terms, struct fold_draw *d) {
   *d =

@@ -34,5 +34,7 @@ struct fold_draw_place {
 /* Appends n cases of that round. */
 fold_status fold_draw_round(const struct fold_draw *draw, const struct fold_telling_sizes *sizes,
                             const struct fold_draw_place *place, size_t n, struct fold_cases *cases);
+/* Whether one of the subjects that are hunted runs on a device. */
+bool fold_hunts_device(const struct fold_registry *registry, const struct fold_selection *selection);
 
 #endif

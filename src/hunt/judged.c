@@ -45,7 +45,8 @@ static fold_status take(void *context, const struct fold_judgement *j) {
 
 static fold_status begin(void *context, struct fold_place place, uint64_t input_hash) {
   const struct taking *t = context;
-  (void)place, (void)input_hash;
+  (void)input_hash;
+  t->judged->begun = place.c + 1;
   t->judged->before_last = t->judged->n;
   return fold_ok();
 }
@@ -118,6 +119,7 @@ fold_status fold_judge_cases(const struct fold_registry *registry, const struct 
   if (!judged->error) return fold_no_memory("for %zu cases", cases->n);
   for (size_t i = 0; i < cases->n; i++) judged->error[i] = (struct fold_judged_error){(double)NAN, (double)NAN};
   FOLD_TRY(fold_hunt_do(&job, &judged->unexplained));
+  if (!stop || !*stop) judged->begun = cases->n;
   put_causes_first(judged);
   return fold_ok();
 }

@@ -19,6 +19,7 @@ struct fold_judged_error {
 struct fold_judged_cases {
   size_t verdicts[FOLD_VERDICTS]; /* of promised claims, or of all if claims are probed */
   size_t trials;                  /* subjects times cases */
+  size_t begun;                   /* of the cases: a hunt's end may come before the others */
   struct fold_against *against;
   size_t n, room;
   size_t before_last; /* of `against`: those of all trials but the last one, which an interruption may have failed */

@@ -61,7 +61,7 @@ static void count_round(struct lane *lane, const struct fold_cases *cases, const
                         struct fold_hunted *h) {
   h->trials = judged->trials;
   for (int v = 0; v < FOLD_VERDICTS; v++) h->verdicts[v] = judged->verdicts[v];
-  for (size_t i = 0; i < cases->n; i++) {
+  for (size_t i = 0; i < judged->begun; i++) {
     count_case(h, &cases->at[i]);
     note_fraction(lane, h, &cases->at[i], judged->error[i].fraction);
   }
@@ -162,12 +162,6 @@ static char *names_of_others(const struct process *p) {
   return NULL;
 }
 
-static bool is_on_device(const struct process *p) {
-  for (size_t i = 0; i < p->draw.n; i++)
-    if (!fold_engine_is_here(p->hunt->registry->subjects[p->draw.subjects[i]].engine)) return true;
-  return false;
-}
-
 static void leave_out(const struct fold_hunt *hunt, struct fold_cases *cases) {
   for (const char *const *name = hunt->left_out; name && *name; name++)
     for (size_t i = 0; i < cases->n; i++)
@@ -225,7 +219,7 @@ static size_t left_of(const struct fold_hunt *hunt, uint64_t first, size_t n) {
 }
 
 static fold_status run_rounds(const struct process *p, unsigned process) {
-  const bool device = is_on_device(p);
+  const bool device = fold_hunts_device(p->hunt->registry, p->hunt->selection);
   size_t size = sizes[device].first;
   uint64_t first = 0;
   struct fold_draw_place place = {0, 0};

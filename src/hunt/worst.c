@@ -1,5 +1,5 @@
-/* worst.c: see worst.h. A generation is the best case so far and AT_ONCE cases that differ from it in one to three terms; all are judged in
- * one process. */
+/* worst.c: see worst.h. A generation is the best case so far and cases that differ from it in one to three terms; all are judged in one
+ * process. On a device it has more of them, since each process takes half a second to start it. */
 #include "hunt/worst.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "hunt/random.h"
 
 /* One join of two terms reaches its bound by itself. */
-enum { AT_ONCE = 64, DRAWN = 512, FEWEST = 3, MOST_ELEMENTS = 4096 };
+enum { AT_ONCE = 64, AT_ONCE_ON_DEVICE = 512, DRAWN = 512, FEWEST = 3, MOST_ELEMENTS = 4096 };
 
 struct search {
   const struct fold_hunt *hunt;
@@ -22,6 +22,7 @@ struct search {
   struct fold_selection selection; /* of what bounds an error */
   struct fold_worst *worst;
   struct fold_random random;
+  size_t at_once;
   double end;
 };
 
@@ -99,7 +100,7 @@ static fold_status climb(struct search *s) {
   struct fold_cases cases = {0};
   bool better;
   fold_status status = fold_ok();
-  for (size_t i = 0; i < AT_ONCE && status.code == FOLD_OK; i++) status = mutate(s, &cases);
+  for (size_t i = 0; i < s->at_once && status.code == FOLD_OK; i++) status = mutate(s, &cases);
   if (status.code == FOLD_OK) status = take_best(s, &cases, &better);
   fold_cases_free(&cases);
   return status;
@@ -121,7 +122,14 @@ static unsigned dtypes_of(const struct fold_hunt *hunt) {
 }
 
 fold_status fold_worst_find(const struct fold_hunt *hunt, enum fold_worst_by by, struct fold_worst *worst) {
-  struct search s = {hunt, by, dtypes_of(hunt), *hunt->selection, worst, {hunt->seed}, fold_now() + hunt->seconds};
+  struct search s = {hunt,
+                     by,
+                     dtypes_of(hunt),
+                     *hunt->selection,
+                     worst,
+                     {hunt->seed},
+                     fold_hunts_device(hunt->registry, hunt->selection) ? AT_ONCE_ON_DEVICE : AT_ONCE,
+                     fold_now() + hunt->seconds};
   *worst = (struct fold_worst){.error = (double)NAN};
   s.selection.claims = "bounded,compensated,accurate_as";
   FOLD_TRY(begin(&s));
