@@ -344,21 +344,24 @@ def ceiling(shape, machine="h200"):
     return f"{1e-9 * own['ceiling_bytes_per_second']:.0f}"
 
 
-def worst_cases():
+def worst_cases(machine="host"):
     """(case, subject, its error as a part of the bound) of each fixture that `hunt --worst` wrote."""
     kept = configparser.ConfigParser(interpolation=None)
-    kept.read(MEASURED / "host/worst.ini")
+    kept.read(MEASURED / machine / "worst.ini")
     return [(case, case["about"].split()[0], re.search(r"([\d.]+) of the bound", case["provenance"])[1]) for case in map(kept.__getitem__, kept.sections())]
 
 
-def worst():
-    """For each subject the greatest error that `hunt --worst` found."""
-    rows = [[f"`{subject}`", share, case["op"], case["dtype"], case.get("cols") or case["k"]] for case, subject, share in worst_cases()]
-    return table(["subject", "error over bound", "of a", "dtype", "terms"], sorted(rows, key=lambda row: -float(row[1])), "host/worst.ini")
+def worst(machine="host"):
+    """For each subject the greatest error that `hunt --worst` found; subjects with the same one share a line."""
+    subjects = {}
+    for case, subject, share in worst_cases(machine):
+        subjects.setdefault((share, case["op"], case["dtype"], case.get("cols") or case["k"]), []).append(f"`{subject}`")
+    rows = [[", ".join(names), *error] for error, names in subjects.items()]
+    return table(["subject", "error over bound", "of a", "dtype", "terms"], sorted(rows, key=lambda row: -float(row[1])), f"{machine}/worst.ini")
 
 
 TABLES = {"verdicts": verdicts, "summary": summary, "profile": profile, "gpu_to_gpu": gpu_to_gpu, "rows": rows_table, "order_costs": order_costs, "products": products, "flat": flat, "thrust": thrust,
-          "exact_rows": exact_rows, "flat_h100": functools.partial(flat, "h100"), "exact_rows_h100": functools.partial(exact_rows, "h100"), "numpy": numpy, "allreduces": allreduces, "sums": sums, "processes": processes, "processes_sums": processes_sums, "worst": worst}
+          "exact_rows": exact_rows, "flat_h100": functools.partial(flat, "h100"), "exact_rows_h100": functools.partial(exact_rows, "h100"), "numpy": numpy, "allreduces": allreduces, "sums": sums, "processes": processes, "processes_sums": processes_sums, "worst": worst, "worst_h200": functools.partial(worst, "h200")}
 FIGURES = {"unaligned": unaligned, "span": span, "studied": studied, "messages": messages, "ceiling": ceiling, "ceiling_h100": functools.partial(ceiling, machine="h100")}
 
 
