@@ -158,6 +158,9 @@ struct foldproof_verify_options {
   uint32_t sweep_adds;
   /* 1: calls the functions in processes that are forked from this one, as foldproof_hunt does, which says what that changes [0]. */
   uint32_t apart;
+  /* 1: one case of each size class, number of rows (one, few, many), dtype and problem comes first, those of some hundred terms before shorter and
+   * longer ones; then the next of each [0]. */
+  uint32_t in_turn;
 };
 
 /* Receives one judgement, or an explanation of an earlier one, as a line of JSON like those of `foldproof verify
@@ -187,7 +190,7 @@ struct foldproof_hunt_options {
   uint32_t first;     /* 1: ends with the first find [0] */
   const char *found;  /* folder for the fixtures of what is found ["foldproof-found"] */
   const char *ledger; /* a file of JSON lines: what earlier hunts have found is run first and expected to fail [none] */
-  uint32_t here; /* 1: calls the functions in this process, as foldproof_verify does; jobs is then 1 [0] */
+  uint32_t here;      /* 1: calls the functions in this process, as foldproof_verify does; jobs is then 1 [0] */
   double shrinking;   /* seconds for making one find small [a tenth of `seconds`, 10 at least and 60 at most] */
 };
 

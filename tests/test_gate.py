@@ -105,6 +105,12 @@ def check_slow(folder):
     assert code == 0 and timed and int(timed[1]) >= 5 and (folder / "stalled").exists(), (out, err)
 
 
+def check_each_claim(folder):
+    """Few fixtures try whether rows may lie apart. They are waited for, though the time is over."""
+    code, out, err = gate(folder, "--guest", "./none.so", "cheat/slow_in_rows", "--time", "3s")
+    assert code == 1 and "violates stride_invariant" in out, (out, err)
+
+
 def check_ends(folder):
     for words, code, says in (((), 2, "subjects are selected, and one is judged: name one of cheat/honest, cheat/zeros"),
                               (("cheat/no",), 2, "no subject"), (("cheat/zeros", "--time", "x"), 2, "--time"),
@@ -135,9 +141,11 @@ static int stalls(const struct foldproof_guest_call *call, void *context) {
   if (call->rows * call->cols > 1 << 18 && ++calls == 3 && open("stalled", O_CREAT | O_EXCL, 0600) >= 0) usleep(1500000);
   return sum(call, context);
 }
+static int slow_in_rows(const struct foldproof_guest_call *call, void *context) { return usleep(4000), sum(call, context); }
 static const struct foldproof_guest_subject subjects[] = {
+    {.name = "cheat/slow_in_rows", .claims = "bounded", .strides = 1, .run = slow_in_rows},
     {.name = "cheat/unsupported", .run = run}, {.name = "honest/slow", .claims = "bounded", .run = slow}, {.name = "honest/stalls", .claims = "bounded", .run = stalls}};
-static const struct foldproof_guest_table table = {1, sizeof *subjects, 3, subjects};
+static const struct foldproof_guest_table table = {FOLDPROOF_GUEST_ABI, sizeof *subjects, 4, subjects};
 const struct foldproof_guest_table *foldproof_guest(void) { return &table; }
 """
 
@@ -148,7 +156,7 @@ def main():
         guest_shell.build(folder, "cheats", guest_shell.GUESTS / "gate_cheats.c", options=("-pthread", "-D_GNU_SOURCE"))
         (folder / "none.c").write_text(NONE)
         guest_shell.build(folder, "none", folder / "none.c")
-        for check in (check_cheats, check_honest, check_seed, check_slow, check_ends):
+        for check in (check_cheats, check_honest, check_seed, check_slow, check_each_claim, check_ends):
             begun = time.monotonic()
             check(folder)
             print(check.__name__, round(time.monotonic() - begun, 1), "s", flush=True)

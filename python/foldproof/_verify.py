@@ -174,6 +174,7 @@ def judge(
     outputs: Union[int, str, None] = None,
     _take: Optional[Callable[[Record], None]] = None,
     _backwards: bool = False,
+    _in_turn: bool = False,
     _full: bool = False,
     _results: Optional[Dict[Tuple[str, str], Any]] = None,
     _npy: Sequence[str] = (),
@@ -265,6 +266,7 @@ def judge(
         problem=_library.text(named) if npy and not rows else None,
         sweep=_library.text(sizes.sweep),
         sweep_adds=sizes.adds,
+        in_turn=_in_turn,
     )
     found = Result(_replay.code_of(fn, "fn"), asked, named=claims is not None or only is not None)
     found.file = file

@@ -29,8 +29,9 @@ struct gate {
   double seconds, began;
   size_t subject;
   size_t held, drawn, timed, fixtures; /* verdicts; cases on which some were given */
-  bool left_out;                       /* some fixtures, since their time was over */
-  const struct fold_case *last;        /* of the fixtures that are counted */
+  uint64_t judged,
+      left_out; /* claims: that held on a fixture; of fixtures that were left out, since their time was over */
+  const struct fold_case *last; /* of the fixtures that are counted */
   fold_status unexplained;
   char why[400]; /* it fails; "": not yet */
 };
@@ -264,7 +265,8 @@ static fold_status take_fixture(void *context, const struct fold_judgement *j) {
   g->held += held;
   g->fixtures += held && g->last != j->c;
   if (held) g->last = j->c;
-  g->left_out |= fold_is_left_out(j->finding.reason);
+  if (j->claim && j->finding.verdict == FOLD_HELD) g->judged |= FOLD_CLAIM(j->claim->id);
+  if (j->claim && fold_is_left_out(j->finding.reason)) g->left_out |= FOLD_CLAIM(j->claim->id);
   if (!is_against(j)) return fold_ok();
   fold_progress_clear(&g->progress);
   FOLD_TRY(print_refuted(g, j));
@@ -278,7 +280,7 @@ static void show_fixtures(void *context, size_t done, size_t cases, const char *
   fold_progress_show(&g->progress, (size_t)(fold_now() - g->began), (size_t)g->seconds, case_name);
 }
 
-/* In a time limit the shortest come first. */
+/* One fixture of each kind comes first. */
 static fold_status judge_fixtures(struct gate *g, const char *claims, uint64_t fresh, double seconds,
                                   double of_process) {
   struct fold_selection selection = g->options.selection;
@@ -292,23 +294,31 @@ static fold_status judge_fixtures(struct gate *g, const char *claims, uint64_t f
                                .stop = g->hunt.stop};
   snprintf(text, sizeof text, "%.0f", fmax(1, floor(of_process)));
   selection.claims = claims;
+  selection.in_turn = true;
   selection.seconds = seconds;
   selection.end = fold_now() + seconds;
   selection.seconds_text = text;
   return supervise(g, &job);
 }
 
+/* Whether the time was over before some fixtures held, or before some claim did. */
+static bool is_too_little(const struct gate *g, int tries) {
+  enum { FEWEST = 8, TIMES = 4, TIMES_OF_CLAIM = 2 };
+  if (!g->left_out || g->why[0] || *g->hunt.stop) return false;
+  return tries < TIMES && (g->fixtures < FEWEST || (tries < TIMES_OF_CLAIM && g->left_out & ~g->judged));
+}
+
 /* A busy machine may have only started a process when the time is over: then once more, for longer. */
 static fold_status run_fixtures(struct gate *g) {
-  enum { FEWEST = 8, TIMES = 4 };
+  enum { LONGER = 4 };
   const size_t held = g->held;
   double seconds = left_of(g, OF_FIXTURES);
-  for (int k = 0; k == 0 || (k < TIMES && g->left_out && g->fixtures < FEWEST && !g->why[0] && !*g->hunt.stop); k++) {
+  for (int k = 0; k == 0 || is_too_little(g, k); k++) {
     g->held = held;
     g->fixtures = 0;
-    g->left_out = false;
+    g->judged = g->left_out = 0;
     FOLD_TRY(judge_fixtures(g, g->options.selection.claims, 0, seconds, 0));
-    seconds *= TIMES;
+    seconds *= LONGER;
   }
   return fold_ok();
 }

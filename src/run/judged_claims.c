@@ -6,10 +6,17 @@ static unsigned rows_of(size_t rows) {
   return rows > FEW ? 2 : rows > 1;
 }
 
-static bool are_alike(const struct fold_case *a, const struct fold_case *b) {
-  return a->ranks == b->ranks && a->dtype == b->dtype && a->problem == b->problem &&
-         rows_of(a->rows) == rows_of(b->rows) && fold_case_size(a) == fold_case_size(b);
+static int compare(size_t a, size_t b) { return (a > b) - (a < b); }
+
+int fold_compare_kinds(const struct fold_case *a, const struct fold_case *b) {
+  const int by[] = {compare(a->ranks, b->ranks), compare(a->dtype, b->dtype), compare(a->problem->id, b->problem->id),
+                    compare(rows_of(a->rows), rows_of(b->rows)), compare(fold_case_size(a), fold_case_size(b))};
+  size_t i = 0;
+  while (i + 1 < sizeof by / sizeof *by && by[i] == 0) i++;
+  return by[i];
 }
+
+static bool are_alike(const struct fold_case *a, const struct fold_case *b) { return fold_compare_kinds(a, b) == 0; }
 
 /* Whether case `at` is one of at most four that stand for all those like it that are judged by the claim: they are spread over the list. */
 static bool stands_for_alike(const struct fold_cases *cases, size_t at, const char *claim) {

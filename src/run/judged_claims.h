@@ -22,6 +22,8 @@ uint64_t fold_claims_asked(const struct fold_round *round);
  * which is the same for like cases. So a few of each kind, spread over the list so that different fixtures have a part, are tried so, and the
  * others are spared. A user who asks for more repeats gets them in all. */
 bool fold_is_spared(const struct fold_round *round, const struct fold_subject *subject);
+/* Orders cases by ranks, dtype, problem, whether rows are one, few or many, and the logarithm of their terms; 0: they are of one kind. */
+int fold_compare_kinds(const struct fold_case *a, const struct fold_case *b);
 /* How often run_to_run repeats the case. */
 unsigned fold_repeats_of(const struct fold_round *round);
 /* Whether leaves_no_trace does not look, on this case, for memory and files that runs do not give back. */

@@ -40,8 +40,10 @@ struct fold_selection {
   const struct fold_guest
       *guests; /* where there are any, only their subjects are meant unless `subjects` says otherwise */
   size_t n_guests;
-  bool finite;                  /* the guests take finite terms alone */
-  double seconds;               /* for all; 0: as long as it takes. Else the shortest cases come first, */
+  bool finite;    /* the guests take finite terms alone */
+  double seconds; /* for all; 0: as long as it takes. Else the shortest cases come first, */
+  bool
+      in_turn; /* or one case of each kind (fold_compare_kinds), those of some hundred terms first, then the next one of each, */
   double end;                   /* and from this time on (fold_now) the others are left out */
   const char *seconds_text;     /* as the user wrote it */
   const struct fold_here *here; /* of a hunt; NULL: subjects are run in processes of their own */

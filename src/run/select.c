@@ -7,6 +7,7 @@
 #include "base/list.h"
 #include "base/path.h"
 #include "ranks/world.h"
+#include "run/judged_claims.h"
 #include "run/runner.h"
 
 bool fold_selects_subject(const struct fold_selection *selection, const struct fold_subject *subject) {
@@ -174,6 +175,45 @@ static int by_terms(const void *a, const void *b) {
   return n != m ? (n > m) - (n < m) : strcmp(one->name, other->name);
 }
 
+struct turn {
+  struct fold_case c;
+  size_t before; /* cases of its kind */
+};
+
+static int by_kind(const void *a, const void *b) {
+  const struct turn *one = a, *other = b;
+  const int kind = fold_compare_kinds(&one->c, &other->c);
+  return kind ? kind : by_terms(&one->c, &other->c);
+}
+
+/* How far the size is from that of some hundred terms, which short and long methods share. */
+static unsigned far_from_usual(const struct fold_case *c) {
+  enum { USUAL = 8 };
+  const unsigned size = fold_case_size(c);
+  return size > USUAL ? size - USUAL : USUAL - size;
+}
+
+static int by_turn(const void *a, const void *b) {
+  const struct turn *one = a, *other = b;
+  const unsigned far = far_from_usual(&one->c), far_of_other = far_from_usual(&other->c);
+  if (one->before != other->before) return one->before > other->before ? 1 : -1;
+  if (far != far_of_other) return far > far_of_other ? 1 : -1;
+  return by_terms(&one->c, &other->c);
+}
+
+static fold_status sort_in_turn(struct fold_cases *cases) {
+  struct turn *turn = malloc((cases->n + 1) * sizeof *turn);
+  if (!turn) return fold_no_memory("for %zu cases", cases->n);
+  for (size_t i = 0; i < cases->n; i++) turn[i] = (struct turn){cases->at[i], 0};
+  qsort(turn, cases->n, sizeof *turn, by_kind);
+  for (size_t i = 1; i < cases->n; i++)
+    if (fold_compare_kinds(&turn[i - 1].c, &turn[i].c) == 0) turn[i].before = turn[i - 1].before + 1;
+  qsort(turn, cases->n, sizeof *turn, by_turn);
+  for (size_t i = 0; i < cases->n; i++) cases->at[i] = turn[i].c;
+  free(turn);
+  return fold_ok();
+}
+
 void fold_select_swept(struct fold_selection *selection, const struct fold_registry *registry) {
   for (size_t i = 0; i < registry->n; i++) {
     const struct fold_subject *subject = &registry->subjects[i];
@@ -210,7 +250,10 @@ static fold_status select_cases(const struct fold_selection *selection, unsigned
 
 fold_status fold_select_cases(const struct fold_selection *selection, unsigned ranks, struct fold_cases *cases) {
   FOLD_TRY(select_cases(selection, ranks, cases));
-  if (selection->seconds > 0) qsort(cases->at, cases->n, sizeof *cases->at, by_terms);
+  if (selection->in_turn)
+    FOLD_TRY(sort_in_turn(cases));
+  else if (selection->seconds > 0)
+    qsort(cases->at, cases->n, sizeof *cases->at, by_terms);
   if (selection->backwards) fold_list_reverse(cases->at, cases->n, sizeof *cases->at);
   return check_around(selection, cases);
 }
