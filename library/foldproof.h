@@ -201,7 +201,7 @@ struct foldproof_hunt_options {
  * its process then ends or hangs the hunt, and what depends on earlier calls is not told apart from what does not.
  *
  * `take` receives lines of JSON, of these types: "judgement" as of foldproof_verify, with the object "found" (file, from, threshold,
- * tries, cases, other_terms, seen, looked); "holds", for a known failure that does not fail any more; "progress" (cases, seconds),
+ * tries, cases, other_terms, generated, seen, looked, hangs); "holds", for a known failure that does not fail any more; "progress" (cases, seconds),
  * some times a second, or before each trial in this process; and "hunt", the last one, which counts all. Anything but 0 ends the hunt; what is being made small by then is kept
  * as it is; so do SIGINT and SIGTERM, unless the caller handles them. FOLDPROOF_BAD_INPUT, too, where nothing of the table can be hunted. */
 int foldproof_hunt(const struct foldproof_guest_table *table, const struct foldproof_verify_options *options,

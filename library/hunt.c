@@ -74,10 +74,10 @@ static fold_status give(struct hunting *h, json_t *object) {
 }
 
 static json_t *found_object(const struct fold_find *f) {
-  return json_pack("{s:s,s:s,s:s,s:I,s:I,s:I,s:i,s:i,s:b}", "file", f->path, "from", f->from, "threshold", f->threshold,
-                   "tries", (json_int_t)f->tries, "cases", (json_int_t)f->cases, "other_terms",
-                   (json_int_t)f->other_terms, "seen", (int)f->seen, "looked", (int)f->looked, "hangs",
-                   fold_is_hang(&f->finding));
+  return json_pack("{s:s,s:s,s:s,s:I,s:I,s:I,s:b,s:i,s:i,s:b}", "file", f->path, "from", f->from, "threshold",
+                   f->threshold, "tries", (json_int_t)f->tries, "cases", (json_int_t)f->cases, "other_terms",
+                   (json_int_t)f->other_terms, "generated", f->generated, "seen", (int)f->seen, "looked",
+                   (int)f->looked, "hangs", fold_is_hang(&f->finding));
 }
 
 static fold_status give_judgement(void *context, const struct fold_judgement *judgement) {

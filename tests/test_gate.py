@@ -31,6 +31,7 @@ CHEATS = {
     "by_sample": r"it (did not read its input: a call on 8\.39 MB took|keeps results: a call on an input seen before took) .* \(timed/f32/sum/",
     "by_content": r"it keeps results: a call on an input seen before took .*, on new ones at least .* \(timed/f32/sum/",
     "by_calls": KEPT,
+    "ends": r"(processes that it ran in ended, first in cheat/ends on |breaks, judged by \w+: )",
     "earlier": KEPT,
     "known_sizes": VALUE,
     "samples": r"violates bounded: (timed|hunt)/f32/sum/",
@@ -80,7 +81,7 @@ def check_honest(folder):
             if seconds < 12:
                 break
         assert seconds < 12, (name, seconds)
-        line = re.fullmatch(r"PASS: (\S+): \d+ verdicts held on \d+ random cases, [1-9]\d* timed calls and \d+ fixtures, in [\d.]+ s \(seed (0x[0-9a-f]+)\)\n", out)
+        line = re.fullmatch(r"PASS: (\S+): \d+ verdicts held on \d+ random cases, [1-9]\d* timed calls and \d+ fixtures, in [\d.]+ s(?:; of random cases \d+ verdicts? w\w+ skipped)? \(seed (0x[0-9a-f]+)\)\n", out)
         assert code == 0 and line and line[1] == name and not err, (name, out, err)
         seeds.add(line[2])
         print(f"  {name} {seconds:.1f} s", flush=True)

@@ -128,6 +128,13 @@ def check_find(folder):
     assert fixtures(folder / "one") == fixtures(folder / "two") and len(fixtures(folder / "one")) == 1
 
 
+def judging(folder, fixture):
+    """What verify prints of a file's cases."""
+    name = pathlib.Path(fixture)
+    return subprocess.run([FOLDPROOF, "verify", "--guest", "./mine.so", "mine/coarse", "--claims", "bounded", "--fixture-folder", name.parent, "--fixtures", name.stem],
+                          cwd=folder, capture_output=True, text=True).stdout
+
+
 def check_second_error(folder):
     """Lost last terms are reported beside another error of the same claim, which most cases show."""
     code, out, err = hunt(folder, "--guest", "./mine.so", "mine/coarse", "--claims", "bounded", "--cases", 6000, "--seed", 7, "--found", "coarse")
@@ -135,6 +142,14 @@ def check_second_error(folder):
     first, second = sorted(out.split("REFUTED: ")[1:], key=lambda find: "missing" in find)
     assert "missing" not in first and re.search(r"here and in \d+ other results term \d+ is missing", second) and "each 24 more" in second, out
     assert repeated(folder, out) == [1, 1], out
+    # Nor does a ledger that expects the first one hide them.
+    words = ("--guest", "./mine.so", "mine/coarse", "--claims", "bounded", "--cases", 6000, "--seed", 7, "--found", "expected", "--ledger", "expected.jsonl")
+    assert hunt(folder, *words)[1].count("REFUTED: ") == 2
+    lines = (folder / "expected.jsonl").read_text().splitlines()
+    missing = [name for name in ("expected/" + path.name for path in (folder / "expected").glob("*.ini")) if "missing" in unwrapped(judging(folder, name))]
+    (folder / "expected.jsonl").write_text("".join(line + "\n" for line in lines if json.loads(line)["fixture"] not in missing))
+    code, out, err = hunt(folder, *words)
+    assert len(missing) == 1 and code == 1 and out.count("REFUTED: ") == 1 and "is missing" in out and "were expected by the ledger" in unwrapped(out), (missing, out, err)
     code, out, err = hunt(folder, "--guest", "./mine.so", "mine/tail", "--claims", "bounded", "--cases", 5000, "--seed", 7, "--found", "once")
     assert code == 1 and out.count("REFUTED: ") == 1, (out, err)  # the same error is found once, in one row and in many
 
@@ -220,6 +235,36 @@ def check_two(folder):
     assert code == 2 and "--same-bits-as host/pairwise: no other subject is selected" in err, err
 
 
+def check_two_objects(folder):
+    """The other one runs in a process of its own, on the same of several cases that have one name."""
+    build(folder, "other")
+    for turn in range(3):
+        code, out, err = hunt(folder, "--guest", "./mine.so", "--guest", "./other.so", "mine/lanes@2", "mine/honest", "--same-bits-as", "mine/honest", "--claims", "same_bits_as", "--first",
+                              "--time", "60s", "--seed", 5, "--found", f"objects{turn}")
+        if re.search(r" runs: (all terms are 0, 1 or -1|[1-8] terms? (is|are) neither 0, 1 nor -1)\n", out):
+            break
+    else:
+        raise AssertionError((out, err))
+    assert code == 1 and "REFUTED: mine/lanes@2 on host violates same_bits_as" in out and repeated(folder, out) == [1], (out, err)
+
+
+PROGRAM = """import sys
+import numpy as np
+x = np.load(sys.argv[1])
+np.save(sys.argv[2], x.astype('f8').sum(-1).astype(x.dtype))
+"""
+
+
+def check_programs(folder):
+    """Programs of several processes do not share their arrays."""
+    if subprocess.run([sys.executable, "-c", "import numpy"], capture_output=True).returncode:
+        return
+    (folder / "program.py").write_text(PROGRAM)
+    command = f"{sys.executable} -W ignore program.py {{in}} {{out}}"
+    code, out, err = hunt(folder, "--exec", command, "--time", "6s", "--jobs", 3, "--claims", "bounded", "--terms", 100, "--seed", 5, "--finite", "--found", "programs")
+    assert code == 0 and "\n0 found: " in out and not err, (out, err)
+
+
 def check_small(folder):
     """Of faults of the order few terms are left that are neither 0, 1 nor -1; numbers of rows are named exactly. To make a find small may take ten seconds, in which a
     busy machine may not come so far in one of three hunts."""
@@ -302,7 +347,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         build(folder, "mine")
-        for check in (check_find, check_second_error, check_honest, check_terms, check_first, check_state, check_ledger, check_hang, check_two, check_small, check_worst, check_worst_in_ulps, check_interrupted, check_refused):
+        for check in (check_find, check_second_error, check_honest, check_terms, check_first, check_state, check_ledger, check_hang, check_two, check_two_objects, check_programs, check_small, check_worst, check_worst_in_ulps, check_interrupted, check_refused):
             begun = time.monotonic()
             check(folder)
             print(check.__name__, round(time.monotonic() - begun, 1), "s", flush=True)

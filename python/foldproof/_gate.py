@@ -3,11 +3,12 @@ judged. With a reference, for functions that foldproof does not know, results ar
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import secrets
 import time as clock
-from typing import Any, Callable, Dict, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 from . import _arrays, _fresh, _library
 from ._apart import Apart, Ended, Here, Raised, array_of, values_of
@@ -20,7 +21,7 @@ from ._verify import _name_of, check_callable, check_options, judge, listed
 
 # When each part ends, as a part of the time; the rest is for a new process.
 _COMPARED, _TIMED, _HUNTED, _FIXTURES = 0.2, 0.3, 0.55, 0.75
-_OF_SHRINKING, _OF_CALL = 0.25, 0.5
+_OF_SHRINKING, _OF_CALL, _OF_HUNG = 0.25, 0.5, 0.3
 _LEAST = 0.1  # of the time, for a part that others have left none
 _TIMES, _FEWEST_TIMES, _ALIKE = 8, 5, 1.4
 _SHARED = 1 << 25  # bytes of memory for the arguments, and for the results
@@ -79,13 +80,16 @@ class _Compared:
         np = self.np
         if got.size != want.size or (got.ndim > 1 and want.ndim > 1 and got.shape != want.shape):
             raise _Refused(f"gives shape {got.shape}, and the reference {want.shape}: {what}")
+        if np.iscomplexobj(got) and not np.iscomplexobj(want):
+            raise _Refused(f"gives complex numbers, and the reference real ones: {what}")
         got, want = got.reshape(want.shape).astype("float64"), np.atleast_1d(want)
         got = got.reshape(want.shape)
-        rows = np.abs(want.reshape(want.shape[0], -1)).max(axis=1).reshape(-1, *[1] * (want.ndim - 1))
+        sizes = np.where(np.isfinite(want), np.abs(want), 0)  # beside an infinity, too, a finite result has its own tolerance
+        rows = sizes.reshape(want.shape[0], -1).max(axis=1).reshape(-1, *[1] * (want.ndim - 1))
         wrong = ~(np.abs(got - want) <= self.tolerance * rows) & ~(np.isnan(got) & np.isnan(want)) & (got != want)
         if wrong.any():
             at = tuple(int(i) for i in np.argwhere(wrong)[0])
-            raise _Refused(f"differs from the reference at {at}: got {got[at].item()!r}, want {want[at].item()!r}, within {self.tolerance:g} of {float(rows[at[0]].max()):.3g}: {what}")
+            raise _Refused(f"differs from the reference at {at}: got {got[at].item()!r}, want {want[at].item()!r}, allowed is a difference of {self.tolerance:g} * {float(rows[at[0]].max()):.3g}: {what}")
 
     def draw(self, random: Any) -> Tuple[Any, str]:
         """Rows of one kind, at any scale: an absolute tolerance would not tell small results from zeros."""
@@ -123,8 +127,17 @@ class _Compared:
     def all(self, seed: int, draws_until: float, end: float) -> None:
         random = self.np.random.default_rng(seed)
         while clock.monotonic() < draws_until:
-            self.case(random)
-        self.timed(random, end)
+            self._if_taken(self.case, random)
+        self._if_taken(self.timed, random, end)
+
+    @staticmethod
+    def _if_taken(part: Callable[..., None], *arguments: Any) -> None:
+        """An input that the callable does not take is left out."""
+        try:
+            part(*arguments)
+        except Raised as error:
+            if not str(error).startswith(NotImplementedError.__name__):
+                raise
 
 
 # Of whole numbers up to 8 all orders give the same sum of so many terms.
@@ -134,6 +147,19 @@ _KNOWN: Dict[str, Callable[[Any], Any]] = {"sum": lambda x: x.sum(-1), "max": la
 
 def _verb(record: Dict[str, Any]) -> str:
     return "breaks, judged by" if record["verdict"] == "broken" else "violates"
+
+
+@contextlib.contextmanager
+def _limited_calls(seconds: float) -> Iterator[None]:
+    """A call that hangs must end before the time is over, unless the user says how long one may take."""
+    name = "FOLDPROOF_TIMEOUT"
+    given = name in os.environ
+    os.environ.setdefault(name, str(int(max(2, _OF_HUNG * seconds))))
+    try:
+        yield
+    finally:
+        if not given:
+            del os.environ[name]
 
 
 class _Judging:
@@ -164,6 +190,8 @@ class _Judging:
             return self.outcome(False, f"raises {error}")
         finally:
             run.close()
+        if draws and not compared.calls:
+            raise NothingJudged("the callable takes none of the inputs that were drawn")
         return self.outcome(True, f"{compared.calls} calls agree with the reference")
 
     def hunted(self, found: Any) -> Tuple[Optional[Gate], Dict[str, int], int]:
@@ -202,6 +230,15 @@ class _Judging:
             in_new = {**result._asked, "dtypes": self.asked.get("dtypes"), "seconds": self.left(1) / 2, "set": self.asked.get("set", "guests")}
             _fresh.judge(self.fn, in_new, result.judgements, [])
         return result, judged
+
+    def if_it_lives(self, found: Any) -> Gate:
+        """Nothing else ran in a process that ended, so that the callable is to blame, were it by what it left behind."""
+        try:
+            return self.judged(found)
+        except ValueError as error:
+            if "a process ended, and the subject under test was not the cause" not in str(error):
+                raise
+            return self.outcome(False, f"processes that it ran in ended, first in {str(error).partition('first in ')[2]}")
 
     def judged(self, found: Any) -> Gate:
         failed, counts, cases = self.hunted(found)
@@ -261,5 +298,6 @@ def gate(
     compared = judging.compared(reference or own, float(tolerance or 0), dtype or "", reference is not None) if reference or own else None
     if compared is not None and not compared and reference:
         return compared
-    judged = judging.judged(found)  # which says more of a wrong sum
+    with _limited_calls(seconds):
+        judged = judging.if_it_lives(found)  # which says more of a wrong sum
     return judged if compared is None or compared or not judged else compared

@@ -52,13 +52,20 @@ class Find:
         return f"<foldproof.Find: {self.subject} violates {self.claim}, {self.path}>"
 
 
+def _smallness(found: Dict[str, Any]) -> str:
+    if found["generated"]:
+        return f"not made smaller in {found['tries']} runs: {found['from']}"
+    n = found["other_terms"]
+    terms = "all terms are 0, 1 or -1" if n == 0 else f"{n} term{' is' if n == 1 else 's are'} neither 0, 1 nor -1"
+    return f"made small from {found['from']} in {found['tries']} runs: {terms}"
+
+
 def _how_found(found: Dict[str, Any]) -> List[str]:
     before = found["cases"] - 1
     told = [f"  {found['threshold']}"] if found["threshold"] else []
     told += [f"  seen in {found['seen']} of {found['looked']} new processes"] if found["seen"] < found["looked"] else []
     told += [f"  alone it holds: {before} case{'s' if before > 1 else ''} must run before it in the same process"] if before else []
-    told.append(f"  made small from {found['from']} in {found['tries']} runs: {found['other_terms']} terms are neither 0, 1 nor -1" if found["tries"]
-                else f"  not made small: {found['from']}")
+    told.append(f"  {_smallness(found)}" if found["tries"] else f"  not made small: {found['from']}")
     told += ["  it is not run any more in this hunt"] if found["hangs"] else []
     return [*told, f"  fixture: {found['file']}"]
 

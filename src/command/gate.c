@@ -28,7 +28,8 @@ struct gate {
   const char *program, *folder; /* folder: of fixtures, unless the command finds it by itself */
   double seconds, began;
   size_t subject;
-  size_t held, drawn, timed, fixtures; /* verdicts; cases on which some were given */
+  size_t held, skipped;          /* verdicts: in all; on random cases */
+  size_t drawn, timed, fixtures; /* cases on which some were given */
   uint64_t judged,
       left_out; /* claims: that held on a fixture; of fixtures that were left out, since their time was over */
   const struct fold_case *last; /* of the fixtures that are counted */
@@ -146,8 +147,11 @@ static fold_status run_hunt(struct gate *g) {
   const struct fold_hunt_sink sink = {found, show_hunt, g};
   g->hunt.seconds = left_of(g, OF_HUNT);
   g->hunt.shrink_seconds = OF_SHRINKING * g->seconds;
-  FOLD_TRY(fold_hunt_run(&g->hunt, &sink, &hunted));
+  const fold_status status = fold_hunt_run(&g->hunt, &sink, &hunted);
+  if (fold_is_unexplained(&status)) g->unexplained = status;
+  if (!fold_is_unexplained(&status)) FOLD_TRY(status);
   g->held += hunted.verdicts[FOLD_HELD];
+  g->skipped = hunted.verdicts[FOLD_SKIPPED];
   g->drawn = hunted.cases;
   return fold_ok();
 }
@@ -339,11 +343,20 @@ static fold_status run_fresh(struct gate *g) {
 
 /* ---- all of it ---- */
 
+/* Nothing else ran in a process that ended, so that it is to blame, were it by what it left behind. */
+static bool is_open(const struct gate *g) { return !g->why[0] && g->unexplained.code == FOLD_OK && !*g->hunt.stop; }
+
 static fold_status run_all(struct gate *g) {
   static fold_status (*const steps[])(struct gate * g) = {run_hunt, run_timed, run_fixtures, run_fresh};
-  for (size_t i = 0; i < sizeof steps / sizeof *steps && !g->why[0] && !*g->hunt.stop; i++) FOLD_TRY(steps[i](g));
+  fold_status status = fold_ok();
+  for (size_t i = 0; i < sizeof steps / sizeof *steps && status.code == FOLD_OK && is_open(g); i++)
+    status = steps[i](g);
   fold_progress_clear(&g->progress);
-  return g->why[0] ? fold_ok() : g->unexplained;
+  if (!g->why[0] && g->unexplained.code != FOLD_OK && !*g->hunt.stop) {
+    const char *first = strstr(g->unexplained.text, "first in ");
+    snprintf(g->why, sizeof g->why, "processes that it ran in ended, %.300s", first ? first : g->unexplained.text);
+  }
+  return g->why[0] ? fold_ok() : status;
 }
 
 static int conclude(const struct gate *g, const char *command) {
@@ -357,9 +370,13 @@ static int conclude(const struct gate *g, const char *command) {
   if (g->held == 0)
     return fold_print_error(command,
                             fold_error(FOLD_UNSUPPORTED, "nothing was judged of %s (seed 0x%llx)", s->name, seed));
+  char skipped[80] = "";
+  if (g->skipped)
+    snprintf(skipped, sizeof skipped, "; of random cases %zu verdict%s skipped", g->skipped,
+             g->skipped == 1 ? " was" : "s were");
   fold_print_line(
-      "PASS: %s: %zu verdicts held on %zu random cases, %zu timed calls and %zu fixtures, in %.1f s (seed 0x%llx)",
-      s->name, g->held, g->drawn, g->timed, g->fixtures, fold_now() - g->began, seed);
+      "PASS: %s: %zu verdicts held on %zu random cases, %zu timed calls and %zu fixtures, in %.1f s%s (seed 0x%llx)",
+      s->name, g->held, g->drawn, g->timed, g->fixtures, fold_now() - g->began, skipped, seed);
   return 0;
 }
 

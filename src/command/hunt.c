@@ -133,8 +133,10 @@ static void show(void *context, const struct fold_hunted *hunted, double seconds
 static void holds(void *context, const struct fold_ledger_line *line) {
   struct hunt *h = context;
   h->passes++;
-  fold_put_wrapped(stdout, 0, 2, "HOLDS: %s on %s, %s: a known failure of %s no longer fails", line->subject,
-                   line->engine, line->fixture, line->claim);
+  fold_put_wrapped(stdout, 0, 2,
+                   "HOLDS: %s on %s, %s: a known failure of %s no longer fails: keep its fixture as a test, and remove "
+                   "its line from the ledger",
+                   line->subject, line->engine, line->fixture, line->claim);
   fflush(stdout); /* before processes begin as copies of this one */
 }
 
@@ -187,6 +189,11 @@ static int conclude(const struct hunt *h, const struct fold_hunted *n, bool inte
   if (n->hung)
     printf("%llu subject%s hung, and %s not run after that\n", (unsigned long long)n->hung, n->hung > 1 ? "s" : "",
            n->hung > 1 ? "were" : "was");
+  if (n->expected)
+    fold_put_wrapped(stdout, 0, 2,
+                     "%llu of the refuted verdicts were expected by the ledger, and not looked at further: another "
+                     "error of the same subject and claim may be among them",
+                     (unsigned long long)n->expected);
   printf("%zu found: %llu held, %llu refuted, %llu broken, %llu skipped\n", h->found, (unsigned long long)held,
          (unsigned long long)refuted, (unsigned long long)broken, (unsigned long long)n->verdicts[FOLD_SKIPPED]);
   if (interrupted) {

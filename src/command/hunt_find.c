@@ -59,6 +59,10 @@ static fold_status keep_text(void *context, const struct fold_judgement *judged)
 
 static void print_smallness(const struct fold_find *find) {
   char terms[60] = "all terms are 0, 1 or -1";
+  if (find->generated) {
+    fold_put_wrapped(stdout, 2, 4, "not made smaller in %zu runs: %s", find->tries, find->from);
+    return;
+  }
   if (find->other_terms == 1) snprintf(terms, sizeof terms, "1 term is neither 0, 1 nor -1");
   if (find->other_terms > 1) snprintf(terms, sizeof terms, "%zu terms are neither 0, 1 nor -1", find->other_terms);
   fold_put_wrapped(stdout, 2, 4, "made small from %s in %zu runs: %s", find->from, find->tries, terms);

@@ -77,6 +77,10 @@ fold_status fold_guests_load(const struct fold_guest *guests, size_t n, const st
                              const struct fold_registry *own, struct fold_registry *all);
 void fold_guests_unload(struct fold_registry *all);
 
+/* From now on this process, and those that it starts, keep the arrays of programs in folders of this number: processes that run at the same
+ * time take different ones. */
+void fold_programs_separate(unsigned number);
+
 /* Numbers the guests of a door in this process, from 0 to below FOLD_GUESTS_MOST, for what the door keeps of each;
  * BAD_INPUT if there are more. */
 struct fold_guest_slots {

@@ -36,6 +36,9 @@
 static struct fold_guest_slots slots;
 static struct fold_program started[FOLD_GUESTS_MOST];
 static pid_t cleared[FOLD_GUESTS_MOST]; /* the process that has cleared the guest's folder */
+static unsigned process_number;         /* of those that run at the same time */
+
+void fold_programs_separate(unsigned number) { process_number = number; }
 
 /* The name goes into shell commands without quotes, so a folder is used only if its name has no character with a
  * meaning there. */
@@ -58,13 +61,13 @@ static fold_status open_folder(void) {
   return fold_ok();
 }
 
-/* Makes the guest's folder again where a guest has removed it, or all of them. Clears it once in a process: what an
+/* Makes the guest's folder again where a guest has removed it, or all of them. Processes that run at the same time have different ones. Clears it once in a process: what an
  * earlier process left there may be another guest's. */
 static fold_status open_own_folder(const struct fold_guest *guest, char own[340]) {
   const char *folder = fold_guard_folder();
   size_t slot;
   FOLD_TRY(fold_guest_slot(&slots, guest, &slot));
-  snprintf(own, 340, "%s/%zu", folder, slot);
+  snprintf(own, 340, "%s/%zu.%u", folder, slot, process_number);
   if (cleared[slot] != getpid()) fold_scratch_remove(own);
   cleared[slot] = getpid();
   if (access(own, W_OK) == 0) return fold_ok();

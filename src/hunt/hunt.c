@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "guest/guest.h"
 #include "hunt/lane.h"
 
 struct hunting {
@@ -47,6 +48,7 @@ static fold_status start(struct hunting *h) {
   if (pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     close(h->fd[0]);
+    fold_programs_separate(h->started);
     if (getppid() == parent) fold_lane_run(h->hunt, h->shared, h->started, &channel);
     _exit(0);
   }

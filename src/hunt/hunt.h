@@ -44,6 +44,7 @@ struct fold_find {
   bool broken;
   size_t tries, cases,
       other_terms; /* judged to make it small; in its file; factors of its last one that are neither 0, 1 nor -1 */
+  bool generated;  /* the terms of the last one are a generator's, and not made simpler */
   unsigned seen, looked;
   char threshold[160], from[160], path[400]; /* shrink.h; the case's name in the hunt; the fixture */
   struct fold_finding finding;

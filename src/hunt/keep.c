@@ -50,12 +50,14 @@ fold_status fold_hunt_keep(const struct fold_hunt *hunt, const struct fold_found
                            struct fold_find *find) {
   struct fold_output output;
   char name[40];
+  const struct fold_case *last = found->whole ? &found->origin : &found->cases.at[found->cases.n - 1];
   *find = (struct fold_find){.subject = found->subject,
                              .claim = found->claim,
                              .broken = found->broken,
                              .tries = found->tries,
                              .cases = found->cases.n,
-                             .other_terms = fold_cut_other_terms(&found->cases.at[found->cases.n - 1]),
+                             .other_terms = fold_cut_other_terms(last),
+                             .generated = !last->literal,
                              .seen = found->seen,
                              .looked = found->looked,
                              .finding = found->finding};

@@ -67,12 +67,16 @@ static void count_round(struct lane *lane, const struct fold_cases *cases, const
   }
 }
 
+static bool is_expected(const struct fold_hunt *hunt, const struct fold_against *a) {
+  return hunt->expected && hunt->expected[a->subject] & FOLD_CLAIM(a->claim);
+}
+
 /* Whether this process is the one that makes the find small: no other one has it already. *second: another error of that claim is found, and
  * this one is lost last terms. */
 static bool claim_find(const struct process *p, const struct fold_against *a, bool *second) {
   struct fold_hunt_refuted *of = &p->shared->refuted[a->subject];
   const uint64_t bit = FOLD_CLAIM(a->claim);
-  *second = atomic_load(&of->any) & bit;
+  *second = is_expected(p->hunt, a) || atomic_load(&of->any) & bit;
   if (*second && !a->finding.lost_tail) return false;
   const bool is_new = !(atomic_fetch_or(&of->lost_tail, bit) & bit);
   return *second ? is_new : !(atomic_fetch_or(&of->any, bit) & bit);
@@ -81,10 +85,6 @@ static bool claim_find(const struct process *p, const struct fold_against *a, bo
 /* The find is of no missing terms: if a later case has lost its last ones, that is new. */
 static void release_lost_tail(const struct process *p, const struct fold_found *found) {
   atomic_fetch_and(&p->shared->refuted[found->subject].lost_tail, ~FOLD_CLAIM(found->claim));
-}
-
-static bool is_expected(const struct fold_hunt *hunt, const struct fold_against *a) {
-  return hunt->expected && hunt->expected[a->subject] & FOLD_CLAIM(a->claim);
 }
 
 /* A long hunt has more time for each find: slow subjects need it. */
@@ -99,17 +99,21 @@ static fold_status keep_find(const struct process *p, const struct fold_cases *c
   const struct fold_shrink shrink = {p->hunt->registry, p->hunt->selection, stop, shrink_seconds(p->hunt), second};
   struct fold_lane_message message = {.word = FOLD_LANE_FOUND};
   struct fold_found found;
+  size_t n;
   fold_status status = fold_shrink(&shrink, cases->at, a->c + 1, a, &found);
   if (status.code == FOLD_OK) status = fold_hunt_keep(p->hunt, &found, cases->at[a->c].name, &message.find);
+  status = fold_within(status, "%.60s %s %.40s on %.90s, of which no fixture is kept",
+                       p->hunt->registry->subjects[a->subject].name, found.broken ? "breaks, judged by" : "violates",
+                       fold_claims(&n)[a->claim].name, cases->at[a->c].name);
   if (!second && !found.finding.miscounted) release_lost_tail(p, &found);
   fold_found_close(&found);
   if (status.code == FOLD_OK && !send(p, &message)) p->shared->over = 1;
   return status;
 }
 
-/* Whether it is to be made small by this process: neither expected nor found already, nor after the first one if that ends the hunt. */
+/* Whether it is to be made small by this process: neither expected, but for lost last terms, nor found already, nor after the first one if that ends the hunt. */
 static bool is_new(const struct process *p, const struct fold_against *a, bool *second) {
-  if (is_expected(p->hunt, a)) return false;
+  if (is_expected(p->hunt, a) && !a->finding.lost_tail) return false;
   if (p->hunt->first && atomic_exchange(&p->shared->first_is_taken, true)) return false;
   if (p->hunt->first) p->shared->over = 1;
   return claim_find(p, a, second);

@@ -30,18 +30,23 @@ static size_t period_of(const bool refuted[FURTHER]) {
   return 0;
 }
 
-static void tell_sizes(enum fold_axis axis, size_t extent, const bool refuted[FURTHER], char text[160]) {
+static const char *where(const struct fold_threshold *t) { return t->smallest ? "from" : "at"; }
+
+static void tell_sizes(const struct fold_threshold *t, enum fold_axis axis, size_t extent, const bool refuted[FURTHER],
+                       char text[160]) {
   const char *name = fold_axis_name(axis);
   const size_t period = period_of(refuted);
   size_t run = 0;
   char more[60];
   while (run < FURTHER && refuted[run]) run++;
-  if (run == FURTHER)
+  if (run == FURTHER && t->smallest)
     snprintf(more, sizeof more, "from %s = %zu on", name, extent);
+  else if (run == FURTHER)
+    snprintf(more, sizeof more, "at %s = %zu to %zu and more", name, extent, extent + run);
   else if (period > 1)
     snprintf(more, sizeof more, "at %s = %zu and each %zu more", name, extent, period);
   else if (run > 0)
-    snprintf(more, sizeof more, "from %s = %zu to %zu", name, extent, extent + run);
+    snprintf(more, sizeof more, "%s %s = %zu to %zu", where(t), name, extent, extent + run);
   else
     snprintf(more, sizeof more, "at %s = %zu, not %zu", name, extent, extent + 1);
   append(text, more);
@@ -65,7 +70,7 @@ static fold_status look_at_each(const struct fold_threshold *t, const struct fol
   for (size_t i = 0; i < FURTHER && status.code == FOLD_OK; i++) status = add_both(c, axis, i + 1, &cases);
   if (status.code == FOLD_OK) status = t->ask(t->context, &cases, both);
   for (size_t i = 0; i < FURTHER; i++) refuted[i] = both[2 * i] || both[2 * i + 1];
-  if (status.code == FOLD_OK && !*t->stop) tell_sizes(axis, c->shape.at[axis], refuted, text);
+  if (status.code == FOLD_OK && !*t->stop) tell_sizes(t, axis, c->shape.at[axis], refuted, text);
   fold_cases_free(&cases);
   return status;
 }
@@ -96,15 +101,16 @@ static fold_status bisect(const struct fold_threshold *t, const struct fold_case
 }
 
 /* `yes` more places are refuted, and `no` more are not; no 0: none is known. */
-static void tell_ends(enum fold_axis axis, size_t extent, size_t yes, size_t no, char text[160]) {
+static void tell_ends(const struct fold_threshold *t, enum fold_axis axis, size_t extent, size_t yes, size_t no,
+                      char text[160]) {
   const char *name = fold_axis_name(axis);
   char more[60];
   if (no == 1)
     snprintf(more, sizeof more, "at %s = %zu, not %zu", name, extent, extent + 1);
   else if (no)
-    snprintf(more, sizeof more, "from %s = %zu to %zu", name, extent, extent + yes);
+    snprintf(more, sizeof more, "%s %s = %zu to %zu", where(t), name, extent, extent + yes);
   else
-    snprintf(more, sizeof more, "from %s = %zu to %zu and more", name, extent, extent + yes);
+    snprintf(more, sizeof more, "%s %s = %zu to %zu and more", where(t), name, extent, extent + yes);
   append(text, more);
 }
 
@@ -118,7 +124,7 @@ static fold_status look_at_some(const struct fold_threshold *t, const struct fol
     *(refuted ? &yes : &no) = step;
   }
   if (no > 1) FOLD_TRY(bisect(t, c, axis, &yes, &no));
-  if ((yes || no) && (no == 0 || no == yes + 1)) tell_ends(axis, extent, yes, no, text);
+  if ((yes || no) && (no == 0 || no == yes + 1)) tell_ends(t, axis, extent, yes, no, text);
   return fold_ok();
 }
 

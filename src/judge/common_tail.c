@@ -11,8 +11,9 @@
 #include "base/text.h"
 #include "judge/evidence.h"
 
-/* The longest tail; how many refuted results are compared, of how many results; how many of them must lack different amounts. */
-enum { MOST_TAIL = 4096, MOST_RESULTS = 64, MOST_LOOKED_AT = 256, LEAST_DIFFERENT = 4 };
+/* The longest tail; how many refuted results are compared, of how many results; how many of them must lack different amounts, of more
+ * units in the last place than rounding takes from a result that is near its bound. */
+enum { MOST_TAIL = 4096, MOST_RESULTS = 64, MOST_LOOKED_AT = 256, LEAST_DIFFERENT = 4, LEAST_UNITS = 2 };
 
 struct tails {
   size_t n;                  /* terms of each result */
@@ -37,6 +38,7 @@ static void note_seen(struct tails *tails, double lacks) {
 static void compare_tails(struct tails *tails, const struct fold_terms *terms, double got, double unit) {
   const double lacks = (double)(sum_of(terms) - got);
   __float128 tail = 0;
+  if (fabs(lacks) <= LEAST_UNITS * unit) return;
   for (size_t i = 1; i <= MOST_TAIL && i <= terms->n; i++) {
     tail += fold_term_value(terms, terms->n - i);
     tails->fits[i] &= fabs((double)tail - lacks) <= unit;

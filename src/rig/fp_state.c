@@ -201,11 +201,25 @@ static void set_settings(const struct fold_openmp *f) {
   omp_set_schedule((omp_sched_t)f->schedule, f->chunk);
 }
 
+/* A thread that was joined is still counted for a moment: a team that counts it as OpenMP's would start another one, whose stack then seems to
+ * be the subject's. Only a number that was not seen before is waited for. */
+static unsigned count_steady_threads(void) {
+  static unsigned usual_number;
+  const struct timespec pause = {.tv_nsec = 50 * 1000};
+  unsigned all = fold_thread_count();
+  for (int i = 0; i < 20 && all > quiet && all != usual_number; i++) {
+    nanosleep(&pause, NULL);
+    all = fold_thread_count();
+  }
+  usual_number = all;
+  return all;
+}
+
 /* Finds an environment that is not `wanted` among those of OpenMP's other threads, and gives all of them the usual one. */
 static bool look_at_threads(struct fold_control wanted, struct fold_control *found) {
   /* unseen: 65 */
   enum { MOST = 64 }; /* threads; a team of more than there are creates threads, which the next look would count */
-  unsigned all = fold_thread_count(), threads = all > quiet ? all - quiet + 1 : 1;
+  unsigned all = count_steady_threads(), threads = all > quiet ? all - quiet + 1 : 1;
   bool any = false, grew = all > quiet;
 #ifdef __clang__
   company = false; /* the threads that `quiet` counts may be OpenMP's */

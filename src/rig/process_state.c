@@ -239,8 +239,10 @@ static void restore_handlers(char changed[80]) {
   for (int number = 1; number < NSIG; number++) {
     struct sigaction now;
     if (!is_looked_at(number) || sigaction(number, NULL, &now) || same_handler(&now, &known.handlers[number])) continue;
+    /* By signal, which keeps no flags. */
+    const bool reset = now.sa_handler == known.handlers[number].sa_handler && !(now.sa_flags & SA_SIGINFO);
     /* unseen: 79 */
-    if (!changed[0]) snprintf(changed, 80, "the handler of signal %d (%.40s)", number, strsignal(number));
+    if (!changed[0] && !reset) snprintf(changed, 80, "the handler of signal %d (%.40s)", number, strsignal(number));
     sigaction(number, &known.handlers[number], NULL);
   }
 }

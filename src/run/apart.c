@@ -18,6 +18,7 @@
 
 struct question {
   size_t subject;
+  size_t at; /* the case's place in the list that both processes have; SIZE_MAX: each has its own list */
   char name[4096];
 };
 
@@ -27,6 +28,7 @@ static struct {
   int fd;
 } helpers[FOLD_GUESTS_MOST];
 static const struct fold_selection *selected;
+static const struct fold_cases *listed; /* NULL: each process selects its cases */
 static bool lost;
 
 static bool is_object(const struct fold_guest *guest) { return guest && guest->door == &fold_door_object; }
@@ -68,6 +70,7 @@ static fold_status run_here(const struct fold_subject *subject, const struct fol
 static fold_status answer(const struct fold_registry *registry, const struct fold_cases *cases,
                           const struct question *q, int fd) {
   const struct fold_case *c = cases->at;
+  if (q->at < cases->n) c += q->at; /* several of a list may have one name */
   while (c < cases->at + cases->n && strcmp(c->name, q->name) != 0) c++;
   if (c == cases->at + cases->n) return fold_error(FOLD_ENVIRONMENT, "its process has no case %.100s", q->name);
   const struct fold_subject *subject = &registry->subjects[q->subject];
@@ -116,6 +119,7 @@ static fold_status start(const struct fold_registry *registry, const struct fold
 fold_status fold_apart_start(const struct fold_registry *registry, const struct fold_selection *selection,
                              const struct fold_cases *cases, size_t turn) {
   selected = selection;
+  listed = cases;
   for (size_t i = 0; i < registry->n && fold_turns(selection) > 1; i++) {
     const struct fold_subject *subject = &registry->subjects[i];
     const struct fold_subject *twin = subject->twin ? fold_registry_twin(registry, subject) : NULL;
@@ -156,6 +160,7 @@ fold_status fold_apart_run(const struct fold_trial *trial, const struct fold_sub
   fold_status status;
   memset(&q, 0, sizeof q);
   q.subject = (size_t)(twin - trial->registry->subjects);
+  q.at = listed ? (size_t)(c - listed->at) : SIZE_MAX;
   snprintf(q.name, sizeof q.name, "%s", c->name);
   fold_watch_begin(fold_case_terms(c));
   const bool answered = ask(helpers[turn].fd, &q, &status, got,

@@ -398,13 +398,15 @@ static fold_status run_workers(struct fold_supervisor *s) {
   return status;
 }
 
+static const char unexplained_end[] = "times a process ended, and the subject under test was not the cause";
+
+bool fold_is_unexplained(const fold_status *status) { return strstr(status->text, unexplained_end) != NULL; }
+
 /* The failures that no judgement tells. */
 static fold_status final_status(const struct fold_supervisor *s) {
   if (s->unexplained == 0) return fold_ok();
-  return fold_error(FOLD_ENVIRONMENT,
-                    "%zu times a process ended, and the subject under test was not the cause; perhaps an earlier "
-                    "subject was; first in %s",
-                    s->unexplained, s->first_unexplained);
+  return fold_error(FOLD_ENVIRONMENT, "%zu %s; perhaps an earlier subject was; first in %s", s->unexplained,
+                    unexplained_end, s->first_unexplained);
 }
 
 fold_status fold_supervise(const struct fold_job *job, fold_status *unexplained) {

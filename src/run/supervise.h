@@ -37,5 +37,7 @@ struct fold_job {
 fold_status fold_supervise(const struct fold_job *job, fold_status *unexplained);
 /* Whether a run took longer than it may, or its process hung. */
 bool fold_is_hang(const struct fold_finding *finding);
+/* Whether it says that processes ended, and that no subject was seen to end them. */
+bool fold_is_unexplained(const fold_status *status);
 
 #endif

@@ -2,6 +2,7 @@
  * on inputs that are known before. test_gate.py expects that the gate refuses each of them, and says by what. The first row is honest. */
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,6 +152,19 @@ static int by_calls(call_of *call, void *context) {
   if (++calls > 1000) all_rows(call, 0);
   return FOLDPROOF_GUEST_OK;
 }
+/* The process ends a moment after the 400th call, in which nothing of the subject runs. */
+static void *end_process(void *context) {
+  usleep(300);
+  raise(SIGKILL);
+  return context;
+}
+static int ends(call_of *call, void *context) {
+  static unsigned calls;
+  pthread_t thread;
+  honest(call, context);
+  if (++calls == 400 && pthread_create(&thread, NULL, end_process, NULL) != 0) raise(SIGKILL);
+  return FOLDPROOF_GUEST_OK;
+}
 static int earlier(call_of *call, void *context) {
   static float last;
   honest(call, context);
@@ -229,6 +243,7 @@ static const struct foldproof_guest_subject subjects[] = {
     CHEAT(by_sample, "the same, of long inputs and of many terms"),
     CHEAT(by_content, "keeps results of long inputs by a hash of all terms"),
     CHEAT(by_calls, "right for the first 1,000 calls"),
+    CHEAT(ends, "ends its process after 400 calls"),
     CHEAT(earlier, "the result of the call before"),
     CHEAT(known_sizes, "right for the sizes of tests"),
     CHEAT(samples, "adds a part of long rows"),

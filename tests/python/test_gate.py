@@ -150,11 +150,20 @@ class Reference(unittest.TestCase):
     def test_cheats(self):
         for fn, says in ((zeros, "differs from the reference at "), (nans, "differs from the reference at "), (kept_by_address(), "differs from the reference|changed in place"),
                          (kept_by_content(), "keeps results: "), (clears, "changes its input: "), (right_at_first(), "differs from the reference|different bits"),
-                         (later, "differs from the reference|changes after the call"), (dies, "killed by signal 9"), (lambda x: x[:, :0], "gives shape "), (lambda x: 1 / 0, "raises ZeroDivisionError: ")):
+                         (later, "differs from the reference|changes after the call"), (dies, "killed by signal 9"), (lambda x: x[:, :0], "gives shape "), (lambda x: softmax(x) + 1j, "gives complex numbers"), (lambda x: 1 / 0, "raises ZeroDivisionError: ")):
             gate = self.gate(fn)
             self.assertFalse(gate, str(gate))
             self.assertRegex(gate.reason, says)
             self.assertRegex(str(gate), r"^FAIL: py/")
+
+    def test_infinity_in_a_row_of_the_reference(self):
+        """Beside it, a finite result has the tolerance of finite ones."""
+        def with_infinity(x):
+            return np.concatenate([np.full((len(x), 1), np.inf, x.dtype), x], axis=1)
+
+        gate = self.gate(lambda x: np.concatenate([np.full((len(x), 1), np.inf, x.dtype), np.full(x.shape, 7, x.dtype)], axis=1), reference=with_infinity)
+        self.assertRegex(gate.reason, "differs from the reference at ")
+        self.assertTrue(self.gate(with_infinity, reference=with_infinity))
 
     def test_cheats_that_reach_into_the_gate(self):
         for fn, says in ((right_once(ones_for_exp), "differs from the reference at "), (right_once(nothing_compared), "differs from the reference at "),
