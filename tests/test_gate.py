@@ -106,8 +106,8 @@ def check_slow(folder):
     assert code == 0 and timed and int(timed[1]) >= 5 and (folder / "stalled").exists(), (out, err)
 
 
-def check_each_claim(folder):
-    """Few fixtures try whether rows may lie apart. They are waited for, though the time is over."""
+def check_kinds(folder):
+    """Few fixtures try whether rows may lie apart. One of them is among the first."""
     code, out, err = gate(folder, "--guest", "./none.so", "cheat/slow_in_rows", "--time", "3s")
     assert code == 1 and "violates stride_invariant" in out, (out, err)
 
@@ -157,7 +157,7 @@ def main():
         guest_shell.build(folder, "cheats", guest_shell.GUESTS / "gate_cheats.c", options=("-pthread", "-D_GNU_SOURCE"))
         (folder / "none.c").write_text(NONE)
         guest_shell.build(folder, "none", folder / "none.c")
-        for check in (check_cheats, check_honest, check_seed, check_slow, check_each_claim, check_ends):
+        for check in (check_cheats, check_honest, check_seed, check_slow, check_kinds, check_ends):
             begun = time.monotonic()
             check(folder)
             print(check.__name__, round(time.monotonic() - begun, 1), "s", flush=True)

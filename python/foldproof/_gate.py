@@ -215,15 +215,13 @@ class _Judging:
         run_forked(guests, each, lambda take: int(_library.library().foldproof_verify(ctypes.byref(table), ctypes.byref(options), take, None)), (0, _library.UNSUPPORTED))
 
     def fixtures(self) -> Tuple[Result, int]:
-        """In forked processes, and `fresh_process` in a new one; and the number of fixtures that were judged. A busy machine may have only started a process,
-        or not have come to some claim, when the time is over: then once more, for longer."""
+        """In forked processes, and `fresh_process` in a new one; and the number of fixtures that were judged. A busy machine may have only started a process
+        when the time is over: then once more, for longer."""
         seconds = self.left(_FIXTURES)
-        for tries in range(_LONGER):
+        for _ in range(_LONGER):
             result = judge(self.fn, seconds=seconds, **self.asked, _in_turn=True, _hunt=None if self.here else self._forked)
-            tried = [record for record in result.judgements if record["verdict"] != "skipped"]
-            judged = len({record["case"] for record in tried})
-            unjudged = result.left_out.keys() - {record["claim"] for record in tried}
-            if not result.left_out or (judged >= _FEWEST_FIXTURES and (tries > 0 or not unjudged)):
+            judged = len({record["case"] for record in result.judgements if record["verdict"] != "skipped"})
+            if judged >= _FEWEST_FIXTURES or not result.left_out:
                 break
             seconds *= _LONGER
         if not self.here:

@@ -98,6 +98,9 @@ static fold_status choose(struct gate *g) {
 
 static const struct fold_subject *subject_of(const struct gate *g) { return &g->options.registry.subjects[g->subject]; }
 
+/* Nothing else ran in a process that ended, so that it is to blame, were it by what it left behind. */
+static bool is_open(const struct gate *g) { return !g->why[0] && g->unexplained.code == FOLD_OK && !*g->hunt.stop; }
+
 static double left_of(const struct gate *g, double part) {
   return fmax(LEAST * g->seconds, g->began + part * g->seconds - fold_now());
 }
@@ -269,8 +272,7 @@ static fold_status take_fixture(void *context, const struct fold_judgement *j) {
   g->held += held;
   g->fixtures += held && g->last != j->c;
   if (held) g->last = j->c;
-  if (j->claim && j->finding.verdict == FOLD_HELD) g->judged |= FOLD_CLAIM(j->claim->id);
-  if (j->claim && fold_is_left_out(j->finding.reason)) g->left_out |= FOLD_CLAIM(j->claim->id);
+  g->left_out |= fold_is_left_out(j->finding.reason);
   if (!is_against(j)) return fold_ok();
   fold_progress_clear(&g->progress);
   FOLD_TRY(print_refuted(g, j));
@@ -305,24 +307,17 @@ static fold_status judge_fixtures(struct gate *g, const char *claims, uint64_t f
   return supervise(g, &job);
 }
 
-/* Whether the time was over before some fixtures held, or before some claim did. */
-static bool is_too_little(const struct gate *g, int tries) {
-  enum { FEWEST = 8, TIMES = 4, TIMES_OF_CLAIM = 2 };
-  if (!g->left_out || g->why[0] || *g->hunt.stop) return false;
-  return tries < TIMES && (g->fixtures < FEWEST || (tries < TIMES_OF_CLAIM && g->left_out & ~g->judged));
-}
-
 /* A busy machine may have only started a process when the time is over: then once more, for longer. */
 static fold_status run_fixtures(struct gate *g) {
-  enum { LONGER = 4 };
+  enum { FEWEST = 8, TIMES = 4 };
   const size_t held = g->held;
   double seconds = left_of(g, OF_FIXTURES);
-  for (int k = 0; k == 0 || is_too_little(g, k); k++) {
+  for (int k = 0; k == 0 || (k < TIMES && g->left_out && g->fixtures < FEWEST && is_open(g)); k++) {
     g->held = held;
     g->fixtures = 0;
-    g->judged = g->left_out = 0;
+    g->left_out = false;
     FOLD_TRY(judge_fixtures(g, g->options.selection.claims, 0, seconds, 0));
-    seconds *= LONGER;
+    seconds *= TIMES;
   }
   return fold_ok();
 }
@@ -342,9 +337,6 @@ static fold_status run_fresh(struct gate *g) {
 }
 
 /* ---- all of it ---- */
-
-/* Nothing else ran in a process that ended, so that it is to blame, were it by what it left behind. */
-static bool is_open(const struct gate *g) { return !g->why[0] && g->unexplained.code == FOLD_OK && !*g->hunt.stop; }
 
 static fold_status run_all(struct gate *g) {
   static fold_status (*const steps[])(struct gate * g) = {run_hunt, run_timed, run_fixtures, run_fresh};
