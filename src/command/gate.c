@@ -30,9 +30,8 @@ struct gate {
   size_t subject;
   size_t held, skipped;          /* verdicts: in all; on random cases */
   size_t drawn, timed, fixtures; /* cases on which some were given */
-  uint64_t judged,
-      left_out; /* claims: that held on a fixture; of fixtures that were left out, since their time was over */
-  const struct fold_case *last; /* of the fixtures that are counted */
+  bool left_out;                 /* some fixtures, since their time was over */
+  const struct fold_case *last;  /* of the fixtures that are counted */
   fold_status unexplained;
   char why[400]; /* it fails; "": not yet */
 };

@@ -16,8 +16,8 @@ fold_status fold_judge_keep_figures(struct fold_judge *j, const struct fold_clai
                                     const struct fold_finding *f) {
   struct fold_figures *kept = fold_list_grow(&j->figures, &j->n_figures, &j->figures_room, sizeof *kept);
   if (kept == NULL) return fold_no_memory("for what was measured");
-  *kept = (struct fold_figures){claim,  f->verdict, f->compared, f->sampled, f->comparisons, f->unjudged,
-                                f->row, f->got,     f->want,     f->ulps,    f->backward,    f->fraction};
+  *kept = (struct fold_figures){claim,  f->verdict, f->compared, f->sampled,  f->comparisons, f->unjudged, f->row,
+                                f->got, f->want,    f->ulps,     f->backward, f->fraction};
   if (j->last->figures++ == 0) j->last->first_figures = j->n_figures - 1;
   return fold_ok();
 }
@@ -66,9 +66,8 @@ static struct fold_finding finding_of(const struct fold_figures *f) {
 }
 
 void fold_judge_check_figures(struct fold_judge *j, const json_t *record, size_t line) {
-  static const char *const places[] = {"row", "got", "want"}, *const measures[] = {"ulps", "bound_fraction",
-                                                                                   "results_judged", "rows_judged",
-                                                                                   "rows_without_bound"};
+  static const char *const places[] = {"row", "got", "want"}, *const measures[] = {
+      "ulps", "bound_fraction", "results_judged", "rows_judged", "rows_without_bound"};
   const struct fold_claim *claim = fold_recorded_claim(record);
   const int verdict = fold_verdict_parse(fold_record_text(record, "verdict")), dtype = fold_record_result_dtype(record);
   if (!claim || !j->last || dtype < 0 || fold_again_is_old(record)) return;

@@ -62,8 +62,7 @@ static const struct argp_option options[] = {
     {"fixtures", FIXTURES, "GLOBS", 0, "use only cases that match, by the name of the case, its fixture or its file",
      1},
     {"set", SET, "SET", 0,
-     "the set of fixtures: default, large, guests (and larger batches: for --guest, --exec), products (of each size: "
-     "for "
+     "the set of fixtures: default, large, guests (and larger batches: for --guest, --exec), products (of each size: for "
      "--engine cuda) or all",
      1},
     {"fixture-folder", FOLDER, "DIR", 0, "the folder of the *.ini files", 1},

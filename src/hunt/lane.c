@@ -111,7 +111,8 @@ static fold_status keep_find(const struct process *p, const struct fold_cases *c
   return status;
 }
 
-/* Whether it is to be made small by this process: neither expected, but for lost last terms, nor found already, nor after the first one if that ends the hunt. */
+/* Whether it is to be made small by this process: neither expected nor found already (but for lost last terms), nor after the first one if that
+ * ends the hunt. */
 static bool is_new(const struct process *p, const struct fold_against *a, bool *second) {
   if (is_expected(p->hunt, a) && !a->finding.lost_tail) return false;
   if (p->hunt->first && atomic_exchange(&p->shared->first_is_taken, true)) return false;
@@ -175,7 +176,7 @@ static void leave_out(const struct fold_hunt *hunt, struct fold_cases *cases) {
       }
 }
 
-/* To keep the machine busy takes up to 0.3 s, in which some hundred cases are judged; memory that each run takes is seen in any case. */
+/* To keep the machine busy takes up to 0.3 s, in which some hundred cases are judged; a subject that takes memory in each run shows it in any case. */
 static struct fold_selection seldom_slow(const struct fold_selection *selection) {
   struct fold_selection seldom = *selection;
   seldom.busy_one_in = 1024;
