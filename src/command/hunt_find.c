@@ -101,7 +101,7 @@ uint64_t fold_find_new_seed(void) {
   return getrandom(&seed, sizeof seed, 0) == (ssize_t)sizeof seed ? seed : (uint64_t)(fold_now() * 1e9);
 }
 
-/* Processes run on a GPU in turn, and more of them run fewer cases: an H200 ran 1,150 a second of one, 890 of two, 780 of eight. A second one
+/* Processes run on a GPU in turn, and more of them run fewer cases: an H200 ran 1,090 a second of one, 1,040 of two, 780 of eight. A second one
  * judges long cases meanwhile. */
 unsigned fold_find_processes(const struct fold_hunt *hunt) {
   const long n = sysconf(_SC_NPROCESSORS_ONLN),

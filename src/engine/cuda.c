@@ -299,13 +299,6 @@ static fold_status count(int *n, char reason[FOLD_DEVICES_TEXT]) {
                     reason[0] ? ": " : "", reason);
 }
 
-/* Is never freed: without it the driver gives the last free block back, and takes it again for the next case, in five times the time. */
-static void hold_block(const struct fold_cuda_driver *cu) {
-  static _Thread_local uint64_t held;
-  enum { SMALL = 512 };
-  if (!held && cu->cuMemAlloc_v2(&held, SMALL) != 0) held = 0;
-}
-
 /* Opens the first device's context, so that a device that can't be used fails here. */
 static fold_status select_first(void) {
   static _Thread_local void *first;
@@ -317,7 +310,6 @@ static fold_status select_first(void) {
     FOLD_CU_TRY(cuDevicePrimaryCtxRetain(&first, device));
   }
   FOLD_CU_TRY(cuCtxSetCurrent(first));
-  hold_block(cu);
   return fold_ok();
 }
 
