@@ -355,10 +355,9 @@ static fold_status ask(void *context, const struct fold_cases *cases, bool *refu
   return status;
 }
 
-/* A case of which only one kind of error is kept small, or whose time was over, says nothing of smaller ones. */
 static fold_status find_thresholds(struct shrinking *s) {
-  const bool smallest = !is_over(s) && !s->by->lost_tail;
-  const struct fold_threshold threshold = {ask, s, s->by->stop, fold_now() + s->by->seconds * OF_THRESHOLDS, smallest};
+  const struct fold_threshold threshold = {ask, s, s->by->stop, fold_now() + s->by->seconds * OF_THRESHOLDS,
+                                           !s->by->lost_tail};
   return fold_threshold_find(&threshold, now_of(s), s->found->threshold);
 }
 
