@@ -150,8 +150,10 @@ static fold_status run_hunt(struct gate *g) {
   g->hunt.seconds = left_of(g, OF_HUNT);
   g->hunt.shrink_seconds = OF_SHRINKING * g->seconds;
   const fold_status status = fold_hunt_run(&g->hunt, &sink, &hunted);
-  if (fold_is_unexplained(&status)) g->unexplained = status;
-  if (!fold_is_unexplained(&status)) FOLD_TRY(status);
+  if (fold_is_unexplained(&status))
+    g->unexplained = status;
+  else
+    FOLD_TRY(status);
   g->held += hunted.verdicts[FOLD_HELD];
   g->skipped = hunted.verdicts[FOLD_SKIPPED];
   g->drawn = hunted.cases;

@@ -24,6 +24,11 @@ static uint64_t hash_of(const struct fold_registry *registry, const struct fold_
   return hash;
 }
 
+/* Case i as its file has it: the last one as it was drawn, where it is too large to be written as values. */
+static const struct fold_case *written(const struct fold_found *found, size_t i) {
+  return found->whole && i + 1 == found->cases.n ? &found->origin : &found->cases.at[i];
+}
+
 static fold_status write_cases(const struct fold_hunt *hunt, const struct fold_found *found, const char *from,
                                const char *name, FILE *out) {
   size_t n_claims;
@@ -38,8 +43,7 @@ static fold_status write_cases(const struct fold_hunt *hunt, const struct fold_f
   for (size_t i = 0; i < found->cases.n; i++) {
     const bool last = i + 1 == found->cases.n;
     snprintf(section, sizeof section, last ? "%s" : "%s-before-%zu", name, i);
-    const struct fold_case *c = last && found->whole ? &found->origin : &found->cases.at[i];
-    struct fold_case plain = *c;
+    struct fold_case plain = *written(found, i);
     plain.claims = NULL; /* all are judged */
     FOLD_TRY(fold_case_write(out, &plain, section, last ? about : "runs before it in the same process", provenance));
   }
@@ -50,7 +54,7 @@ fold_status fold_hunt_keep(const struct fold_hunt *hunt, const struct fold_found
                            struct fold_find *find) {
   struct fold_output output;
   char name[40];
-  const struct fold_case *last = found->whole ? &found->origin : &found->cases.at[found->cases.n - 1];
+  const struct fold_case *last = written(found, found->cases.n - 1);
   *find = (struct fold_find){.subject = found->subject,
                              .claim = found->claim,
                              .broken = found->broken,

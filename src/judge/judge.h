@@ -83,6 +83,9 @@ struct fold_around {
   size_t n;
 };
 
+/* Of run_to_run, unless a user or a case says otherwise; and at most. */
+enum { FOLD_REPEATS = 3, FOLD_REPEATS_MOST = 1000000 };
+
 struct fold_trial {
   const struct fold_registry *registry;
   const struct fold_subject *subject;

@@ -90,8 +90,6 @@ static void conclude(const struct repeats *r, struct fold_finding *finding) {
         r->differing[0], r->ran[0], r->differing[1], r->ran[1], r->patterns, more, runs);
 }
 
-enum { USUAL = 3 };
-
 /* Seconds: of the repeats that a case asks for. On a busy machine each parallel region may take a thousand times as long: a subject with many regions would
  * take hours. */
 static const double MORE_TIME = 1, BUSY_RUN = 0.01, BUSY_TIME = 0.3, LAUNCH_TIME = 0.3;
@@ -156,7 +154,7 @@ void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *findin
     return;
   }
   count_pattern(&r, fold_results_hash(fold_trial_result_dtype(trial), trial->got, fold_case_results(trial->c)));
-  const unsigned least = trial->c->repeats ? USUAL : trial->repeats;
+  const unsigned least = trial->c->repeats ? FOLD_REPEATS : trial->repeats;
   const double end = fold_now() + MORE_TIME;
   for (unsigned k = 0; k < trial->repeats && (k < least || fold_now() < end); k++) {
     if (k < foreign_repeats(trial) && !judge_foreign(trial, finding, k)) return;

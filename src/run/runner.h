@@ -10,8 +10,6 @@
 #include "guest/guest.h"
 #include "judge/judge.h"
 
-enum { FOLD_REPEATS = 3, FOLD_REPEATS_MOST = 1000000 };
-
 /* Subjects are run in this process: one that crashes or hangs ends it. `is_over` is asked before each trial. */
 struct fold_here {
   bool (*is_over)(void *context);
@@ -30,8 +28,8 @@ struct fold_selection {
   unsigned repeats; /* of run_to_run: FOLD_REPEATS unless the user says otherwise */
   unsigned
       busy_one_in; /* in one case of so many, by its seed, they are made on a busy machine too; 0: in a few of each kind */
-  unsigned
-      growth_one_in; /* in one case of so many, by its seed, leaves_no_trace repeats runs that may take memory; 0: in each */
+  /* In one case of so many, by its seed, leaves_no_trace repeats runs that may take memory; 0: in each. */
+  unsigned growth_one_in;
   struct fold_around around; /* of batch_invariant; around_text: as the user wrote it */
   const char *around_text;
   struct fold_sweep sweep;             /* cases of many sizes; the masks are set by fold_selection_open */
@@ -40,12 +38,13 @@ struct fold_selection {
   const struct fold_guest
       *guests; /* where there are any, only their subjects are meant unless `subjects` says otherwise */
   size_t n_guests;
-  bool finite;    /* the guests take finite terms alone */
-  double seconds; /* for all; 0: as long as it takes. Else the shortest cases come first, */
-  bool
-      in_turn; /* or one case of each kind (fold_compare_kinds), those of some hundred terms first, then the next one of each, */
-  double end;                   /* and from this time on (fold_now) the others are left out */
-  const char *seconds_text;     /* as the user wrote it */
+  bool finite; /* the guests take finite terms alone */
+  /* For all; 0: as long as it takes. From `end` on (fold_now) what is left is left out. */
+  double seconds, end;
+  const char *seconds_text; /* as the user wrote it */
+  /* One case of each kind (fold_compare_kinds) comes first, those of some hundred terms before others, then the next one of each. Without it, in
+   * a limit of time, the shortest cases come first. */
+  bool in_turn;
   const struct fold_here *here; /* of a hunt; NULL: subjects are run in processes of their own */
   bool probe;                   /* judge claims that are not promised too */
   bool fresh;                   /* for a process that has the same fixtures, which it has read whole (fresh.c) */
