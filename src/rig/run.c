@@ -204,14 +204,15 @@ static fold_status end_run(struct fold_rig *rig, const struct fold_call *call, c
 unsigned fold_run_threads;
 bool fold_run_of_guest, fold_folder_has_other_name;
 
-/* Leaves this thread one processor, so that a guest which asks the scheduler how many threads to take finds 1 where it is
- * to take one. That works for other numbers only where there are as many processors. */
+/* Leaves this thread the processor that it is on, so that a guest which asks the scheduler how many threads to take finds 1
+ * where it is to take one. That works for other numbers only where there are as many processors. The same processor each
+ * time would be shared with all processes that do so. */
 static bool take_one_processor(cpu_set_t *own) {
   cpu_set_t one;
+  const int now = sched_getcpu();
+  if (now < 0 || sched_getaffinity(0, sizeof *own, own) != 0 || CPU_COUNT(own) < 2) return false;
   CPU_ZERO(&one);
-  if (sched_getaffinity(0, sizeof *own, own) != 0 || CPU_COUNT(own) < 2) return false;
-  for (int k = 0; CPU_COUNT(&one) == 0; k++)
-    if (CPU_ISSET(k, own)) CPU_SET(k, &one);
+  CPU_SET(now, &one);
   return sched_setaffinity(0, sizeof one, &one) == 0;
 }
 
