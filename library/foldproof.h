@@ -158,9 +158,10 @@ struct foldproof_verify_options {
   uint32_t sweep_adds;
   /* 1: calls the functions in processes that are forked from this one, as foldproof_hunt does, which says what that changes [0]. */
   uint32_t apart;
-  /* 1: one case of each size class, number of rows (one, few, many), dtype and problem comes first, those of some hundred terms before shorter and
-   * longer ones; then the next of each [0]. */
-  uint32_t in_turn;
+  /* 1: as foldproof gate judges. One case of each size class, number of rows (one, few, many), dtype and problem comes first, those of some hundred terms
+   * before shorter and longer ones; then the next of each. Other addresses, and strides if the function takes them, are tried whatever it claims; only a
+   * result outside its bound counts [0]. */
+  uint32_t untrusted;
 };
 
 /* Receives one judgement, or an explanation of an earlier one, as a line of JSON like those of `foldproof verify

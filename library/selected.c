@@ -30,7 +30,8 @@ static fold_status selection_of(const struct foldproof_verify_options *o, struct
                                .repeats = o->repeats ? o->repeats : FOLD_REPEATS,
                                .sweep = {.text = o->sweep, .alone = o->sweep && !o->sweep_adds},
                                .backwards = o->backwards,
-                               .in_turn = o->in_turn,
+                               .in_turn = o->untrusted,
+                               .untrusted = o->untrusted,
                                .seconds = o->seconds > 0 ? o->seconds : 0};
   if (s->seconds > 0) s->end = fold_now() + s->seconds;
   if (s->repeats > FOLD_REPEATS_MOST)

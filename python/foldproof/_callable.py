@@ -351,8 +351,6 @@ class Guest:
         outside = sys.exc_info()[1]
         self.signals.came()  # what came earlier has raised what it had to
         try:
-            if self.takes:
-                self.takes.check(call, _library.DTYPES_BY_NUMBER[call.dtype])
             self.compute(call)
             return 0
         except BaseException as error:
@@ -371,6 +369,11 @@ class Guest:
         if isinstance(error, _skips()):
             error.__traceback__ = None
             self._say(call, self.text_of(error) or f"it raises {type(error).__name__}")
+            return _library.UNSUPPORTED
+        why_not = self.takes.why_not(call, _library.DTYPES_BY_NUMBER[call.dtype]) if self.takes and isinstance(error, Exception) else ""
+        if why_not:
+            error.__traceback__ = None
+            self._say(call, why_not)
             return _library.UNSUPPORTED
         if isinstance(error, TypeError) and _is_own_call(error) and _misfits(self.fn, self._arguments(call)):
             self.stop.append(TypeError(self._misfit(call)))

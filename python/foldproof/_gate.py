@@ -24,9 +24,13 @@ _COMPARED, _TIMED, _HUNTED, _FIXTURES = 0.2, 0.3, 0.55, 0.75
 _OF_SHRINKING, _OF_CALL, _OF_HUNG = 0.25, 0.5, 0.3
 _LEAST = 0.1  # of the time, for a part that others have left none
 _TIMES, _FEWEST_TIMES, _ALIKE = 8, 5, 1.4
+_AGAIN = 2  # calls on an input seen before, so that each third call is on a new one: memory is often as new at each second call
 _SHARED = 1 << 25  # bytes of memory for the arguments, and for the results
 _FEWEST_FIXTURES, _LONGER = 8, 4
-_LARGE = 1 << 20  # terms of a timed call
+_MOST_DRAWN = 1 << 16  # elements
+_TRANSPOSED, _EVERY_SECOND = ", transposed", ", every second column"
+_LAYOUTS = ("", "", _TRANSPOSED, _EVERY_SECOND)
+_LARGE, _ROWS = 1 << 20, 16  # of a timed call: terms, about; rows, at most
 _NUMPY = {"f16": "float16", "f32": "float32", "f64": "float64"}
 
 
@@ -92,14 +96,30 @@ class _Compared:
             raise _Refused(f"differs from the reference at {at}: got {got[at].item()!r}, want {want[at].item()!r}, allowed is a difference of {self.tolerance:g} * {float(rows[at[0]].max()):.3g}: {what}")
 
     def draw(self, random: Any) -> Tuple[Any, str]:
-        """Rows of one kind, at any scale: an absolute tolerance would not tell small results from zeros."""
-        rows, cols = int(random.integers(1, 40)), int(2 ** random.uniform(0, 11))
+        """Rows of one kind, at any scale: an absolute tolerance would not tell small results from zeros. Half of them are contiguous, others transposed or every second
+        column."""
+        layout = _LAYOUTS[random.integers(len(_LAYOUTS))]
+        cols = int(2 ** random.uniform(0, 11 if layout else 14))  # NumPy adds up one by one where terms lie apart
+        rows = int(random.integers(1, max(2, min(40, _MOST_DRAWN // cols))))
         x = random.standard_normal((rows, cols)) if random.integers(3) else random.integers(-8, 9, (rows, cols))
         x = (x * 10.0 ** random.integers(-3, 4)).astype(self.dtype)
-        return x, f"{rows}x{cols} of scale {float(self.np.abs(x).max()):.3g}"
+        what = f"{rows}x{cols} of scale {float(self.np.abs(x).max()):.3g}"
+        if layout == _TRANSPOSED:
+            x = self.np.asfortranarray(x)
+        elif layout == _EVERY_SECOND:
+            x = self.np.repeat(x, 2, axis=1)[:, ::2]
+        return x, f"{what}{layout}"
 
     def case(self, random: Any) -> None:
+        """What is raised for inputs that are not contiguous counts as little as NotImplementedError."""
         x, what = self.draw(random)
+        try:
+            self.judge(x, what)
+        except Raised:
+            if x.flags.c_contiguous:
+                raise
+
+    def judge(self, x: Any, what: str) -> None:
         first, _ = self.call(x, what)
         if self.call(x, what)[0].tobytes() != first.tobytes():
             raise _Refused(f"gives different bits on the same input: {what}")
@@ -111,13 +131,16 @@ class _Compared:
         calls: a clock may be wrong once; not the medians: other processes make calls slower. If they take clearly less than new ones, more calls decide."""
         new: List[float] = []
         seen: List[float] = []
-        what = f"1x{_LARGE}"
+        rows = int(random.integers(1, _ROWS + 1))
+        cols = int(_LARGE * 2 ** random.uniform(-0.5, 0.5)) // rows
+        what = f"{rows}x{cols}"
+
         for fewest in (_FEWEST_TIMES, 2 * _TIMES, 4 * _TIMES):
             while len(new) < fewest or (len(new) < _TIMES and clock.monotonic() < end):
-                x = random.integers(-8, 9, (1, _LARGE)).astype(self.dtype)
+                x = random.integers(-8, 9, (rows, cols)).astype(self.dtype)
                 new.append(self.call(x, what)[1])
-                seen.append(self.call(x, what)[1])
-            again, fresh = _quartile(seen[1:]), _quartile(new[1:])  # the first call makes memory and threads ready
+                seen += [self.call(x, what)[1] for _ in range(_AGAIN)]
+            again, fresh = _quartile(seen[_AGAIN:]), _quartile(new[1:])  # the first call makes memory and threads ready
             if _ALIKE * again >= fresh:
                 return
         if 2 * again >= fresh:
@@ -219,7 +242,7 @@ class _Judging:
         when the time is over: then once more, for longer."""
         seconds = self.left(_FIXTURES)
         for _ in range(_LONGER):
-            result = judge(self.fn, seconds=seconds, **self.asked, _in_turn=True, _hunt=None if self.here else self._forked)
+            result = judge(self.fn, seconds=seconds, **self.asked, _untrusted=True, _hunt=None if self.here else self._forked)
             judged = len({record["case"] for record in result.judgements if record["verdict"] != "skipped"})
             if judged >= _FEWEST_FIXTURES or not result.left_out:
                 break
@@ -291,6 +314,8 @@ def gate(
     dtype = next((_NUMPY[each] for each in ("f32", "f64", "f16") if each in dtypes), None)
     if reference is not None and dtype is None:
         raise ValueError(f"dtypes={dtypes}: with reference= arrays are f16, f32 or f64")
+    if asked.get("strides") is None and problem not in ("rows", "matmul") and like != "jax":
+        asked["strides"] = True  # what it raises for such inputs counts as little as other bits do
     judging = _Judging(fn, name, number, seconds, runs_here(in_process, like, device), dict(asked, problem=problem, like=like))
     own = None if dtype != "float32" or {"axis", "accumulator", "outputs", "nan"} & {*asked} else _KNOWN.get(problem)
     compared = judging.compared(reference or own, float(tolerance or 0), dtype or "", reference is not None) if reference or own else None

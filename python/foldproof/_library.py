@@ -95,7 +95,7 @@ class Options(ctypes.Structure):
         ("sweep", c_char_p),
         ("sweep_adds", c_uint32),
         ("apart", c_uint32),
-        ("in_turn", c_uint32),
+        ("untrusted", c_uint32),
     ]
 
 

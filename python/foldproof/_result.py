@@ -261,7 +261,10 @@ class Result:
         return call_of(self._fn, asked, f"{_problem.shape_of(record)} {record['dtype']}, XXH3 {record['input_xxh3']}")
 
     def _hint(self, record: Record) -> List[str]:
-        """What a user may have meant who has a mean judged as a sum."""
+        """What a user may have meant who has a mean judged as a sum, or a product that takes contiguous inputs only."""
+        if record["claim"] == "bounded" and self._asked.get("problem") == "matmul" and self._asked.get("strides") is None:
+            wrong = [r for r in self.judgements if r["verdict"] == "refuted" and r["claim"] == "bounded"]
+            return ["  it is wrong on inputs that are not contiguous, and on no others; strides=False: it takes no such inputs"] if all("layout" in r for r in wrong) else []
         if record["claim"] != "bounded" or self._asked.get("problem") != "sum":
             return []
         wrong = [r for r in self.judgements if r["verdict"] == "refuted" and r["claim"] == "bounded" and r["cols"] > 1 and int(r.get("want", "0x0"), 16)]

@@ -174,7 +174,7 @@ def judge(
     outputs: Union[int, str, None] = None,
     _take: Optional[Callable[[Record], None]] = None,
     _backwards: bool = False,
-    _in_turn: bool = False,
+    _untrusted: bool = False,
     _full: bool = False,
     _results: Optional[Dict[Tuple[str, str], Any]] = None,
     _npy: Sequence[str] = (),
@@ -266,7 +266,7 @@ def judge(
         problem=_library.text(named) if npy and not rows else None,
         sweep=_library.text(sizes.sweep),
         sweep_adds=sizes.adds,
-        in_turn=_in_turn,
+        untrusted=_untrusted,
     )
     found = Result(_replay.code_of(fn, "fn"), asked, named=claims is not None or only is not None)
     found.file = file
@@ -389,8 +389,8 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     outputs       of a callable that returns a tuple, a list or a dict: the index or the key of the output that is judged. The other outputs are arrays with a
                   row for each row of x; their bits are compared, by those of the claims that compare a callable's results with its own, as the
                   subject "NAME@output1". Not for problems of several inputs, and not for axis=0
-    strides       True: fn takes arrays that are not contiguous, and stride_invariant is judged; False: it gets none. None: False; of matrix products a small
-                  one shows whether fn takes them, and several batches, and those that it does not take are skipped with the reason
+    strides       True: fn takes arrays that are not contiguous, and stride_invariant is judged; False: it gets none. None: False; matrix products get
+                  them, and several batches; both are skipped if fn raises an exception for them, also in a small product
     finite        True: fn takes no NaN and no infinity, and gets none. (If it raises an exception for inputs without terms, with NaN or with infinities,
                   these are skipped with that reason in any case; on other inputs an exception breaks the judgement)
     nan           "skips": fn leaves out terms that are NaN, as np.nansum does. It gets none, and cases that have NaN are skipped with the reason

@@ -11,12 +11,12 @@
 #include "bench/rank_bench.h"
 #include "fixtures/family.h"
 
-/* Inputs that are each judged twice, and the first, by which memory, threads and clocks are made ready. */
+/* Inputs that are each judged twice, and the first, of one row, by which memory, threads and clocks are made ready. */
 enum { INPUTS = 4, OF_A_PROBLEM = 1 + 2 * INPUTS };
-/* Bytes of all inputs together. A call to a device takes as long as reading the former. */
+/* Bytes of all inputs together, at least. A call to a device takes as long as reading the former. */
 static const size_t on_host = (size_t)8 << 20, on_device = (size_t)128 << 20;
 /* Each result of a scan has a truth of its own. */
-enum { SCANNED = 1 << 18, SIDE = 160, MATRIX_ROWS = 1024 };
+enum { SCANNED = 1 << 18, SIDE = 160, MATRIX_ROWS = 1024, ROWS = 8 };
 
 static const char CLAIMS[] =
     "bounded,compensated,accurate_as,ulps,faithful,correctly_rounded,stays_in_bounds,keeps_input,writes_output";
@@ -35,22 +35,26 @@ static const struct fold_generator *generator_of(enum fold_dtype dtype, enum fol
   return fold_generator_find(narrow ? "zeros_positive" : op == FOLD_PROD ? "mixture_factors" : "integers");
 }
 
-/* A few terms more than a round number, by the seed. */
+/* n, or up to half more: by the seed, so that nobody knows the size. */
+static size_t some_more(size_t n, uint64_t seed) {
+  const uint64_t mixed = seed * 0x9e3779b97f4a7c15; /* 2^64 over the golden ratio */
+  return n + (size_t)((double)n / 2 * (double)(mixed >> 40) / (1 << 24));
+}
+
 static struct fold_shape shape_of(const struct fold_subject *s, const struct fold_problem *problem,
-                                  enum fold_dtype dtype, uint64_t seed) {
-  const size_t bytes = fold_engine_is_host(s->engine) ? on_host : on_device, odd = seed % 61;
-  const size_t elements = bytes / fold_dtype_size(dtype) / problem->inputs;
+                                  enum fold_dtype dtype, uint64_t seed, size_t rows) {
+  const size_t bytes = fold_engine_is_host(s->engine) ? on_host : on_device, side = some_more(SIDE, seed);
+  const size_t elements = some_more(bytes / fold_dtype_size(dtype) / problem->inputs, seed);
   struct fold_shape shape = {.at = {1, 1, 1, 1}};
   if (fold_has_axis(problem, problem->inputs, FOLD_N)) {
-    shape.m = shape.n = SIDE + odd;
-    shape.k = SIDE + odd;
+    shape.m = shape.n = shape.k = side;
   } else if (problem->inputs == 2 && !fold_has_axis(problem, 1, FOLD_M)) {
     shape.m = MATRIX_ROWS;
-    shape.k = elements / MATRIX_ROWS + odd;
+    shape.k = elements / MATRIX_ROWS;
   } else {
-    shape.k = elements + odd;
+    shape.m = rows;
+    shape.k = (fold_is_scan(problem) ? some_more(SCANNED, seed) : elements) / shape.m;
   }
-  if (fold_is_scan(problem) && shape.k > SCANNED) shape.k = SCANNED + odd;
   if (s->longest && shape.k > s->longest) shape.k = s->longest;
   return shape;
 }
@@ -74,8 +78,10 @@ fold_status fold_too_fast_cases(const struct fold_subject *s, uint64_t seed, str
     const struct fold_problem *problem = fold_problem((enum fold_problem_id)id);
     if (!(s->problems >> id & 1) || problem->reach == FOLD_BY_KEY) continue;
     if (!(generator_of(dtype, problem->op)->dtypes >> dtype & 1)) continue;
-    const struct fold_shape shape = shape_of(s, problem, dtype, seed);
-    for (size_t i = 0; i < OF_A_PROBLEM; i++) FOLD_TRY(add(problem, dtype, &shape, (seed >> 2) + (i + 1) / 2, cases));
+    for (size_t i = 0; i < OF_A_PROBLEM; i++) {
+      const struct fold_shape shape = shape_of(s, problem, dtype, seed, i ? 1 + seed % ROWS : 1);
+      FOLD_TRY(add(problem, dtype, &shape, (seed >> 2) + (i + 1) / 2, cases));
+    }
   }
   return fold_ok();
 }

@@ -302,6 +302,7 @@ static fold_status judge_fixtures(struct gate *g, const char *claims, uint64_t f
   snprintf(text, sizeof text, "%.0f", fmax(1, floor(of_process)));
   selection.claims = claims;
   selection.in_turn = true;
+  selection.untrusted = !fresh;
   selection.seconds = seconds;
   selection.end = fold_now() + seconds;
   selection.seconds_text = text;

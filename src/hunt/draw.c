@@ -347,6 +347,30 @@ static bool is_hunted(const struct fold_selection *selection, const struct fold_
   return fold_selects_subject(selection, s) && !fold_engine_has_ranks(s->engine) && !s->vector;
 }
 
+/* Whether it claims anything that the selection asks for. */
+static bool claims_any(const struct fold_selection *selection, const struct fold_subject *s) {
+  size_t n;
+  const struct fold_claim *claims = fold_claims(&n);
+  for (int id = 0; id < FOLD_PROBLEMS; id++) {
+    const enum fold_op op = fold_problem((enum fold_problem_id)id)->op;
+    const uint64_t promised = fold_claims_of(s, op) | s->named;
+    for (size_t k = 0; k < n && s->problems >> id & 1; k++)
+      if (promised & FOLD_CLAIM(k) && fold_selects_claim_of(selection, &claims[k], op)) return true;
+  }
+  return false;
+}
+
+static fold_status claims_others(const struct fold_selection *selection, const struct fold_subject *s) {
+  size_t n;
+  const struct fold_claim *claims = fold_claims(&n);
+  char names[300] = "";
+  for (size_t k = 0; k < n; k++)
+    if (s->claims & FOLD_CLAIM(k))
+      snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", names[0] ? ", " : "", claims[k].name);
+  return fold_error(FOLD_BAD_INPUT, "no selected subject claims %.100s: %.60s claims %s",
+                    selection->claims ? selection->claims : "anything", s->name, names[0] ? names : "nothing");
+}
+
 bool fold_hunts_device(const struct fold_registry *registry, const struct fold_selection *selection) {
   bool any = false;
   for (size_t i = 0; i < registry->n; i++)
@@ -360,9 +384,18 @@ fold_status fold_draw_open(const struct fold_registry *registry, const struct fo
       (struct fold_draw){.registry = registry, .selection = selection, .seed = seed, .terms = terms ? terms : SIZE_MAX};
   d->subjects = calloc(registry->n + 1, sizeof *d->subjects);
   if (!d->subjects) return fold_no_memory("for %zu subjects", registry->n);
-  for (size_t i = 0; i < registry->n; i++)
-    if (is_hunted(selection, &registry->subjects[i])) d->subjects[d->n++] = i;
-  return d->n ? fold_ok() : fold_error(FOLD_BAD_INPUT, "no selected subject can be hunted: those over ranks are not");
+  const struct fold_subject *other = NULL;
+  for (size_t i = 0; i < registry->n; i++) {
+    const struct fold_subject *s = &registry->subjects[i];
+    if (!is_hunted(selection, s)) continue;
+    if (claims_any(selection, s))
+      d->subjects[d->n++] = i;
+    else
+      other = s;
+  }
+  if (d->n > 0) return fold_ok();
+  return other ? claims_others(selection, other)
+               : fold_error(FOLD_BAD_INPUT, "no selected subject can be hunted: those over ranks are not");
 }
 
 void fold_draw_close(struct fold_draw *d) { free(d->subjects); }

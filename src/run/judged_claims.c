@@ -30,6 +30,17 @@ static bool stands_for_alike(const struct fold_cases *cases, size_t at, const ch
   return before == 0 || before * OF_A_KIND / n != (before - 1) * OF_A_KIND / n;
 }
 
+/* Whether case `at` is the first of several rows among those of its dtype and problem that are judged by the claim. */
+static bool is_first_of_rows(const struct fold_cases *cases, size_t at, const char *claim) {
+  const struct fold_case *of = &cases->at[at];
+  for (size_t i = 0; i < at && of->rows > 1; i++) {
+    const struct fold_case *c = &cases->at[i];
+    if (c->rows > 1 && c->dtype == of->dtype && c->problem == of->problem && fold_glob_match(c->claims, claim))
+      return false;
+  }
+  return of->rows > 1;
+}
+
 bool fold_is_spared(const struct fold_round *round, const struct fold_subject *subject) {
   const struct fold_selection *selection = round->selection;
   const uint64_t one_in = selection->busy_one_in, seed = round->cases->at[round->place.c].source.seed;
@@ -63,26 +74,36 @@ bool fold_may_inform(enum fold_claim_id claim) {
   return claim == FOLD_ALIGNMENT_INVARIANT || claim == FOLD_STRIDE_INVARIANT;
 }
 
+static bool is_among_few(const struct fold_round *round, const struct fold_judgement *j) {
+  const uint64_t named = j->subject->named & ~(FOLD_CLAIM(FOLD_ACCURATE_AS) | FOLD_CLAIM(FOLD_ULPS));
+  const size_t at = (size_t)(j->c - round->cases->at);
+  if (!named && !round->selection->claims) return stands_for_alike(round->cases, at, j->claim->name);
+  return round->selection->untrusted && is_first_of_rows(round->cases, at, j->claim->name);
+}
+
 /* Whether the address, the commonest cause of "changes from run to run", is tried on a guest that does not promise that it
  * does not matter, so that its user learns of it: on a few cases of each kind, where no claims were named. So are strides on one that
- * takes them. On a device it is not:
+ * takes them. Where claims were named, both are tried only on a guest that nobody trusts, on one case. On a device it is not:
  * there a kernel for aligned arrays alone, which promises nothing else, would end its process. */
 static bool informs(const struct fold_round *round, const struct fold_judgement *j) {
   const struct fold_subject *s = j->subject;
-  const uint64_t named = s->named & ~(FOLD_CLAIM(FOLD_ACCURATE_AS) | FOLD_CLAIM(FOLD_ULPS));
   const bool tried = fold_may_inform(j->claim->id) && (j->claim->id != FOLD_STRIDE_INVARIANT || s->strides);
-  return tried && round->judge && s->guest && !s->unknown && !named && round->selection->claims == NULL &&
-         fold_engine_is_here(s->engine) && rounds(j->c) && !fold_claim_unjudged(s, j->claim->id) &&
-         !(round->uninformed && round->uninformed[j->subject_index]) &&
-         stands_for_alike(round->cases, (size_t)(j->c - round->cases->at), j->claim->name);
+  return tried && round->judge && s->guest && !s->unknown && fold_engine_is_here(s->engine) &&
+         (rounds(j->c) || round->selection->untrusted) && !fold_claim_unjudged(s, j->claim->id) &&
+         !(round->uninformed && round->uninformed[j->subject_index]) && is_among_few(round, j);
+}
+
+static bool is_selected(const struct fold_round *round, const struct fold_judgement *j) {
+  return fold_selects_claim_of(round->selection, j->claim, j->c->problem->op);
 }
 
 /* Whether this claim is to be judged: the selection asks for it, promised or probed, and the case's fixture allows it.
  * A tree is judged only where a fixture names the claim, since its judge uses nothing of the case but its length. */
 bool fold_judges(const struct fold_round *round, const struct fold_judgement *j) {
   if (j->claim->id == FOLD_TREE && j->c->claims == NULL) return false;
-  return fold_selects_claim_of(round->selection, j->claim, j->c->problem->op) && is_for(j->c, j->claim) &&
-         (j->promised || round->selection->probe || informs(round, j));
+  if (!is_for(j->c, j->claim)) return false;
+  const bool asked = j->promised || round->selection->probe;
+  return is_selected(round, j) ? asked || informs(round, j) : round->selection->untrusted && informs(round, j);
 }
 
 /* Whether a user has named the claim for this guest, no selected case is for it, and this case is the first that the
@@ -104,7 +125,7 @@ static bool is_missing(const struct fold_round *round, const struct fold_judgeme
 }
 
 bool fold_judges_to_inform(const struct fold_round *round, const struct fold_judgement *j) {
-  return j->claim && !j->promised && !round->selection->probe;
+  return j->claim && !(j->promised && is_selected(round, j)) && !round->selection->probe;
 }
 
 void fold_judgement_count(const struct fold_round *round, struct fold_judgement *j) {

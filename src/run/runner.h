@@ -45,6 +45,7 @@ struct fold_selection {
   /* One case of each kind (fold_compare_kinds) comes first, those of some hundred terms before others, then the next one of each. Without it, in
    * a limit of time, the shortest cases come first. */
   bool in_turn;
+  bool untrusted; /* other addresses and strides are tried on guests, whatever claims they make or were named */
   const struct fold_here *here; /* of a hunt; NULL: subjects are run in processes of their own */
   bool probe;                   /* judge claims that are not promised too */
   bool fresh;                   /* for a process that has the same fixtures, which it has read whole (fresh.c) */

@@ -23,6 +23,11 @@ def softmax(x):
     return e / e.sum(-1, keepdims=True)
 
 
+def as_contiguous(x):
+    """Reads the memory of a view as if it were contiguous."""
+    return np.lib.stride_tricks.as_strided(x, strides=np.empty(x.shape, x.dtype).strides)
+
+
 def zeros(x):
     return np.zeros_like(x)
 
@@ -156,6 +161,21 @@ class Reference(unittest.TestCase):
             self.assertRegex(gate.reason, says)
             self.assertRegex(str(gate), r"^FAIL: py/")
 
+    def test_inputs_that_are_not_contiguous(self):
+        """A callable may refuse them, and may not be wrong on them."""
+        def refuses(x):
+            if not x.flags.c_contiguous:
+                raise ValueError("contiguous")
+            return softmax(x)
+
+        gate = self.gate(refuses)
+        self.assertTrue(gate, str(gate))
+        for here_too in (False, True):
+            self.assertRegex(self.gate(lambda x: softmax(as_contiguous(x)), in_process=here_too).reason, "differs from the reference at .*: .*, (transposed|every second column)$")
+
+    def test_long_rows(self):
+        self.assertRegex(self.gate(lambda x: softmax(x) if x.shape[1] <= 2048 else zeros(x)).reason, "differs from the reference at ")
+
     def test_infinity_in_a_row_of_the_reference(self):
         """Beside it, a finite result has the tolerance of finite ones."""
         def with_infinity(x):
@@ -190,11 +210,11 @@ class Reference(unittest.TestCase):
         def times(seconds):
             _gate._Compared(Timed(seconds), softmax, 1e-5, "numpy", "float32").timed(np.random.default_rng(1), 0)
 
-        times(lambda call: 0 if call == 4 else 1e-3)
+        times(lambda call: 0 if call == 5 else 1e-3)
         with self.assertRaisesRegex(_gate._Refused, "keeps results: a call on an input seen before took 0.1 ms, on new ones 1 ms"):
-            times(lambda call: 1e-3 if call % 2 else 1e-4)
+            times(lambda call: 1e-3 if call % 3 == 1 else 1e-4)
         with self.assertRaisesRegex(_gate._Refused, "keeps results: "):
-            times(lambda call: 9e-3 if call % 4 == 0 else 1e-3 if call % 2 else 1e-4)
+            times(lambda call: (9e-3, 1e-3, 1e-4)[call % 3])
 
     def test_calls_look_alike(self):
         """Those that are timed, and the others."""
@@ -274,6 +294,18 @@ class Sums(unittest.TestCase):
     def test_honest(self):
         gate = self.gate(lambda x: x.sum(-1))
         self.assertTrue(gate, str(gate))
+
+    def test_inputs_that_are_not_contiguous(self):
+        """They are tried whatever is claimed. Other bits than of contiguous ones, and exceptions, are no failure."""
+        def refuses(x):
+            if not x.flags.c_contiguous:
+                raise ValueError("contiguous")
+            return x.sum(-1)
+
+        for fn, claims, passes in ((lambda x: x.sum(-1), "bounded", True), (refuses, None, True), (lambda x: as_contiguous(x).sum(-1), None, False),
+                                   (lambda x: as_contiguous(x).sum(-1), "bounded", False)):
+            gate = self.gate(fn, claims=claims)
+            self.assertEqual(bool(gate), passes, str(gate))
 
     def test_slow(self):
         """Some fixtures are judged, even where the time is over after the first of them."""

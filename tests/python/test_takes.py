@@ -150,11 +150,32 @@ class Takes(unittest.TestCase):
         self.assertEqual(self.product(lambda a, b: a @ b), set())
         self.assertEqual(self.product(of_one_batch), {"it takes no batches: ValueError: one batch"})
         self.assertEqual(self.product(contiguous), {"it takes contiguous inputs only: ValueError: contiguous"})
-        self.assertEqual(self.product(careless), {"it takes contiguous inputs only: its results for others are wrong"})
         self.assertEqual(self.product(lambda a, b: a @ b, strides=False), {"it takes contiguous inputs only"})
         self.assertEqual(self.product(lambda a, b: a @ b.T, "ij,kj->ik"), {"its signature has no batches"})
-        refuted = judge(careless, self.PRODUCTS, "bounded", problem="matmul", strides=True)
-        self.assertGreater(refuted.counts["refuted"], 0)
+        self.assertEqual(self.product(careless, strides=False), {"it takes contiguous inputs only"})
+        refuted = judge(careless, self.PRODUCTS, "bounded", problem="matmul")
+        self.assertEqual({"layout" in r for r in refuted.judgements if r["verdict"] == "refuted"}, {True})
+        with self.assertRaisesRegex(foldproof.Refuted, "it is wrong on inputs that are not contiguous, and on no others; strides=False"):
+            refuted.check()
+
+    def test_products_that_are_refused_at_times_only(self):
+        """What it raises for the small product alone, or only now and then, does not say what it takes."""
+        refused = []
+
+        def of_no_trial(a, b):
+            if a.size <= 8 and not a.flags.c_contiguous:
+                raise ValueError("small")
+            return a @ b if a.flags.c_contiguous else 0 * (a @ b)
+
+        def once(a, b):
+            if not a.flags.c_contiguous and not refused:
+                refused.append(1)
+                raise ValueError("once")
+            return a @ b
+
+        self.assertGreater(judge(of_no_trial, self.PRODUCTS, "bounded", problem="matmul").counts["refuted"], 0)
+        result = judge(once, self.PRODUCTS, "bounded", problem="matmul")
+        self.assertIn("ValueError: once", {r.get("reason") for r in result.judgements if r["verdict"] == "broken"})
 
     def test_a_product_that_always_fails_is_broken(self):
         broken = judge(lambda a, b: a @ missing, self.PRODUCTS, "bounded", problem="matmul")  # noqa: F821
@@ -162,15 +183,11 @@ class Takes(unittest.TestCase):
         self.assertFalse([r for r in broken.judgements if "takes" in r.get("reason", "")])
 
     def reason(self, fn, dtype, tried):
-        """Why products of a dtype are skipped; None if they are judged."""
+        """Why products of a dtype are skipped where the callable raises; None if they are judged."""
         guest = _callable.Guest("py/fn", fn, "numpy", False, form=_problem.find("matmul"))
         number = _library.DTYPE_NUMBERS[dtype]
         call = _library.Call(problem=_takes.PROBLEM.number, dtype=number, result=number, extent=(_library.c_uint64 * 4)(1, 1, 1, 1))
-        try:
-            _takes.Takes(guest, tried, True).check(call, dtype)
-        except NotImplementedError as error:
-            return str(error)
-        return None
+        return _takes.Takes(guest, tried, True).why_not(call, dtype) or None
 
     def test_dtypes_of_products(self):
         def singles(a, b):
