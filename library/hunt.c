@@ -113,11 +113,11 @@ static bool is_over(void *context) {
   return stop;
 }
 
-static void holds(void *context, const struct fold_ledger_line *known) {
+static void tell(void *context, const struct fold_ledger_line *known, bool holds) {
   struct hunting *h = context;
-  json_t *line = json_pack("{s:s,s:s,s:s,s:s}", "type", "holds", "subject", known->subject, "claim", known->claim,
-                           "file", known->fixture);
-  h->holds++;
+  json_t *line = json_pack("{s:s,s:s,s:s,s:s}", "type", holds ? "holds" : "gone", "subject", known->subject, "claim",
+                           known->claim, "file", known->fixture);
+  h->holds += holds;
   if (give(h, line).code != FOLD_OK) stop = 1;
 }
 
@@ -153,7 +153,7 @@ static fold_status give_all(struct hunting *h) {
 static fold_status run(struct hunting *h) {
   const struct fold_hunt_sink sink = {found, show, h};
   h->begun = fold_now();
-  FOLD_TRY(fold_known_run(&h->hunt, &h->ledger, holds, h, &h->known));
+  FOLD_TRY(fold_known_run(&h->hunt, &h->ledger, tell, h, &h->known));
   h->begun = fold_now();
   const fold_status status = fold_hunt_run(&h->hunt, &sink, &h->hunted);
   h->seconds = fold_now() - h->begun;

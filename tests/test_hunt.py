@@ -5,6 +5,7 @@ test_hunt.py FOLDPROOF LIBRARY_FOLDER GUESTS_FOLDER CC
 import json
 import pathlib
 import re
+import shutil
 import shlex
 import signal
 import subprocess
@@ -196,10 +197,23 @@ def check_ledger(folder):
         ("mine/ends", "bounded", True), ("mine/tail", "bounded", False)], lines
     code, out, err = hunt(folder, *words)
     assert code == 0 and "\n0 found: " in out and "HOLDS" not in out, (out, err)
+    tail = next(line["fixture"] for line in lines if line["subject"] == "mine/tail")
+    done = subprocess.run([FOLDPROOF, "verify", "--guest", "./mine.so", "mine/tail", "--claims", "bounded", "-f", tail], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 1 and "REFUTED: mine/tail" in done.stdout, done
     assert len((folder / "l.jsonl").read_text().splitlines()) == 2
     build(folder, "mine", wrong="HONEST", dies="HONEST")
     code, out, err = hunt(folder, *words)
     assert code == 1 and out.count("HOLDS: mine/tail") == 1 and "\n0 found: " in out, (out, err)
+    assert {line["fixture"].split("/")[0] for line in lines} == {"foldproof-found"}, lines
+    elsewhere = folder / "elsewhere"  # moved with its fixtures, one of which is gone
+    elsewhere.mkdir()
+    for path in (folder / "l.jsonl", folder / "foldproof-found"):
+        (shutil.copytree if path.is_dir() else shutil.copy)(path, elsewhere / path.name)
+    gone = next(line["fixture"] for line in lines if line["broken"])
+    (elsewhere / gone).unlink()
+    code, out, err = hunt(folder, *words[:-1], "elsewhere/l.jsonl")
+    assert code == 1 and out.count("HOLDS: mine/tail on host, elsewhere/foldproof-found/found-") == 1, (out, err)
+    assert f"elsewhere/{gone}: no such file: this line of the ledger is left out" in err and err.count("\n") == 1, err
     (folder / "lanes.jsonl").write_text((folder / "l.jsonl").read_text().splitlines()[0].replace("mine/tail", "mine/lanes").replace("mine/ends", "mine/lanes")
                                         .replace('"bounded"', '"same_bits_as"').replace('"broken":true', '"broken":false') + "\n")
     code, out, err = hunt(folder, "--guest", "./mine.so", "mine/lanes", "--claims", "bounded", "--cases", 64, "--ledger", "lanes.jsonl")
@@ -339,6 +353,9 @@ def check_refused(folder):
         code, out, err = hunt(folder, "--guest", "./mine.so", "mine/tail", "--time", "1h", "--ledger", path)
         assert code == 2 and "cannot be written" in err and len(err.splitlines()) == 1 and not out, (code, out, err)
     assert time.monotonic() - begun < 60
+    for words, says in ((("--worst", "--first"), "takes no --ledger and no --first"), (("--npy", "x.npy"), "--npy has no effect"), (("--fixtures", "x"), "--fixtures has no effect")):
+        code, out, err = hunt(folder, "host/pairwise", *words)
+        assert code == 2 and says in err and not out, (code, out, err)
     code, out, err = hunt(folder, "--engine", "mpi", "--cases", 1)
     assert code in (2, 77) and len(err.splitlines()) == 1, (code, out, err)
 

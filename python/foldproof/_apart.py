@@ -154,7 +154,10 @@ class Apart:
 
     def _end(self) -> str:
         child, self._child = self._child, None
-        status = os.waitpid(child or 0, 0)[1]
+        try:
+            status = os.waitpid(child or 0, 0)[1]
+        except ChildProcessError:  # where SIGCHLD is ignored, the system keeps no status
+            return "its process ended"
         return f"its process was killed by signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else "its process ended"
 
     def _answers(self) -> bool:

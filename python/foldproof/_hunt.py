@@ -8,6 +8,7 @@ import ctypes
 import os
 import secrets
 import sys
+import warnings
 from typing import Any, Callable, Dict, Iterator, List, Optional, Union
 
 from . import _claims, _library
@@ -91,6 +92,8 @@ class Hunt:
             line["asked"] = dict(line.get("asked", {}), python=self.found[-1].replay)
         elif line["type"] == "holds":
             self.holds.append(f"{line['file']}: a known failure of {line['claim']} no longer fails")
+        elif line["type"] == "gone":
+            warnings.warn(f"{line['file']}: no such file: this line of the ledger is left out", stacklevel=2)
         elif line["type"] == "progress":
             self.cases, self.seconds = line["cases"], line["seconds"]
         elif line["type"] == "hunt":

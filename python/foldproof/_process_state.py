@@ -203,7 +203,7 @@ class State:
         if record["claim"] != "leaves_no_trace":
             return
         if record["verdict"] == "held":
-            why = f"it left changed: {self.left}" if self.left else next((kept.words for kept in self.kept if kept.words), "")
+            why = f"{LEFT_CHANGED}{self.left}" if self.left else next((kept.words for kept in self.kept if kept.words), "")
             record.update({"verdict": "refuted", "reason": why} if why else {"reason": _UNSEEN})
         self.left = ""
 
@@ -222,11 +222,14 @@ class NoState(State):
         pass
 
 
+LEFT_CHANGED = "it left changed: "
+
+
 class StrictState(State):
     """Fails the run, for callables that run where nobody hears what is noted."""
 
     def note(self, left: str) -> None:
-        raise _see.Wrong(f"it left changed: {left}")
+        raise _see.Wrong(LEFT_CHANGED + left)
 
     def note_results(self, made: List[Made], again: Callable[[], List[Made]]) -> None:
         super().note_results(made, again)

@@ -52,6 +52,9 @@ struct fold_selection_options {
 bool fold_selection_has_one_run(const struct fold_selection_options *o);
 bool fold_option_given(const struct fold_selection_options *options, const char *name);
 extern const struct argp fold_selection_argp, fold_claims_argp, fold_judging_argp;
+/* The names of options that choose or limit cases; and fold_selection_argp for a command that draws its cases, whose help has none of them. */
+extern const char *const fold_case_options[];
+const struct argp *fold_drawn_argp(void);
 void fold_selection_defaults(struct fold_selection_options *options);
 /* To be called after parsing. BAD_INPUT for a glob that matches no subject or no claim. */
 fold_status fold_selection_check(const struct fold_selection *selection, const struct fold_registry *registry);

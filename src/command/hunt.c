@@ -47,13 +47,11 @@ static const struct argp_option options[] = {
     {0},
 };
 
-/* Refuses options of verify that choose or limit cases, since a hunt draws them. */
+/* Refuses options that choose or limit cases. */
 static void check_drawn(const struct hunt *h, struct argp_state *state) {
-  static const char *const names[] = {"npy", "problem", "fixtures", "set", "sweep", "seconds", "fixture-folder"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (fold_option_given(&h->options, names[i]) &&
-        !(strcmp(names[i], "problem") == 0 && fold_selection_has_one_run(&h->options)))
-      argp_failure(state, 2, 0, "--%s has no effect: a hunt draws its cases", names[i]);
+  for (const char *const *name = fold_case_options; *name; name++)
+    if (fold_option_given(&h->options, *name))
+      argp_failure(state, 2, 0, "--%s has no effect: a hunt draws its cases", *name);
 }
 
 static enum fold_worst_by worst_by(struct argp_state *state, const char *measure) {
@@ -83,14 +81,17 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case FOUND: h->hunt.folder = arg; return 0;
     case ARGP_KEY_END:
       check_drawn(h, state);
+      if (h->worst && (h->ledger_path || h->hunt.first))
+        argp_failure(state, 2, 0,
+                     "--worst keeps the greatest error of each subject: it takes no --ledger and no --first");
       if (h->hunt.cases == 0 && h->hunt.seconds == 0) h->hunt.seconds = USUAL_SECONDS;
       return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
 }
 
-static const struct argp_child children[] = {
-    {&fold_selection_argp, 0, NULL, 0}, {&fold_claims_argp, 0, NULL, 0}, {&fold_timeout_argp, 0, NULL, 0}, {0}};
+static struct argp_child children[] = {
+    {NULL, 0, NULL, 0}, {&fold_claims_argp, 0, NULL, 0}, {&fold_timeout_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
@@ -130,8 +131,12 @@ static void show(void *context, const struct fold_hunted *hunted, double seconds
                      by_time ? (size_t)h->hunt.seconds : (size_t)h->hunt.cases, what);
 }
 
-static void holds(void *context, const struct fold_ledger_line *line) {
+static void tell(void *context, const struct fold_ledger_line *line, bool holds) {
   struct hunt *h = context;
+  if (!holds) {
+    fprintf(stderr, "%s: %s: no such file: this line of the ledger is left out\n", h->program, line->fixture);
+    return;
+  }
   h->passes++;
   fold_put_wrapped(stdout, 0, 2,
                    "HOLDS: %s on %s, %s: a known failure of %s no longer fails: keep its fixture as a test, and remove "
@@ -224,6 +229,7 @@ int fold_command_hunt(int argc, char **argv, const struct fold_registry *registr
   fold_selection_defaults(&h.options);
   h.hunt =
       (struct fold_hunt){.selection = &h.options.selection, .seed = fold_find_new_seed(), .folder = "foldproof-found"};
+  children[0].argp = fold_drawn_argp();
   fold_parse(&argp, argc, argv, &h);
   h.hunt.stop = fold_watch_interrupt();
   fold_progress_open(&h.progress);
@@ -231,7 +237,7 @@ int fold_command_hunt(int argc, char **argv, const struct fold_registry *registr
   h.hunt.registry = &h.options.registry;
   if (h.hunt.processes == 0) h.hunt.processes = fold_find_processes(&h.hunt);
   if (status.code == FOLD_OK) status = fold_ledger_read(h.ledger_path, &h.ledger);
-  if (status.code == FOLD_OK) status = fold_known_run(&h.hunt, &h.ledger, holds, &h, &h.known);
+  if (status.code == FOLD_OK) status = fold_known_run(&h.hunt, &h.ledger, tell, &h, &h.known);
   const int code =
       status.code == FOLD_OK && h.worst ? fold_hunt_worst(&h.hunt, h.worst_by, argv[0]) : run(&h, argv[0], status);
   fold_ledger_close(&h.ledger);

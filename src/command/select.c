@@ -1,4 +1,5 @@
 /* command/select.c: the options that choose what is judged, and how: --subjects, --claims, --fixtures and the like. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,10 +60,11 @@ static const struct argp_option options[] = {
      1},
     {"ulps", ULPS, "N", 0,
      "all guests also claim errors of at most N ulps of the exact result, on any terms (claim ulps)", 1},
-    {"fixtures", FIXTURES, "GLOBS", 0, "use only cases that match, by the name of the case, its fixture or its file",
-     1},
+    {"fixtures", FIXTURES, "GLOBS", 0,
+     "use only cases that match, by the name of the case, its fixture or its file (or DIR/x.ini)", 1},
     {"set", SET, "SET", 0,
-     "the set of fixtures: default, large, guests (and larger batches: for --guest, --exec), products (of each size: for "
+     "the set of fixtures: default, large, guests (and larger batches: for --guest, --exec), products (of each size: "
+     "for "
      "--engine cuda) or all",
      1},
     {"fixture-folder", FOLDER, "DIR", 0, "the folder of the *.ini files", 1},
@@ -233,6 +235,22 @@ static void spare_arrays(const char *text) {
   free(list);
 }
 
+/* --fixtures PATH/NAME.ini: all fixtures of that file, such as one that a hunt has written. */
+static void take_file(struct fold_selection_options *o) {
+  static const char end[] = ".ini";
+  static char folder[PATH_MAX], name[NAME_MAX + 1];
+  const char *path = o->selection.fixtures, *slash = path ? strrchr(path, '/') : NULL;
+  const size_t n = path ? strlen(path) : 0;
+  if (n < sizeof end || strcmp(path + n - strlen(end), end) != 0 || access(path, R_OK) != 0) return;
+  if (fold_option_given(o, "fixture-folder")) return;
+  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+  snprintf(name, sizeof name, "%.*s", (int)(strlen(slash ? slash + 1 : path) - strlen(end)), slash ? slash + 1 : path);
+  o->selection.folder = slash == path ? "/" : folder;
+  o->selection.fixtures = name;
+  if (!fold_option_given(o, "set")) o->selection.set = "all";
+  if (!fold_option_given(o, "set")) o->given[o->n_given++] = "set";
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct fold_selection_options *o = state->input;
   struct fold_selection *s = &o->selection;
@@ -275,12 +293,28 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       spare_arrays(arg);
       s->npy = o->npy;
       return 0;
-    case ARGP_KEY_END: check_idle(o, state); return 0;
+    case ARGP_KEY_END:
+      take_file(o);
+      check_idle(o, state);
+      return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
 }
 
 const struct argp fold_selection_argp = {.options = options, .parser = parse, .help_filter = fold_help_problems};
+
+const char *const fold_case_options[] = {"npy", "fixtures", "set", "sweep", "seconds", "fixture-folder", NULL};
+
+const struct argp *fold_drawn_argp(void) {
+  static struct argp_option drawn[sizeof options / sizeof *options];
+  static const struct argp argp = {.options = drawn, .parser = parse, .help_filter = fold_help_problems};
+  memcpy(drawn, options, sizeof options);
+  for (struct argp_option *option = drawn; option->name; option++)
+    for (const char *const *name = fold_case_options; *name; name++)
+      if (strcmp(option->name, *name) == 0) option->flags |= OPTION_HIDDEN;
+  return &argp;
+}
+
 const struct argp fold_claims_argp = {.options = claims_options, .parser = parse};
 const struct argp fold_judging_argp = {.options = judging_options, .parser = parse};
 

@@ -83,6 +83,17 @@ static struct fold_shape draw_rows(struct fold_random *r, size_t terms) {
   return s;
 }
 
+/* m, n or k, and another one of them, get the lesser size: kernels may take one for the other. */
+static void make_two_equal(struct fold_random *r, struct fold_shape *s) {
+  size_t *const axes[] = {&s->m, &s->n, &s->k};
+  size_t *const spared = axes[fold_random_below(r, 3)];
+  size_t least = SIZE_MAX;
+  for (size_t i = 0; i < 3; i++)
+    if (axes[i] != spared) least = lesser(least, *axes[i]);
+  for (size_t i = 0; i < 3; i++)
+    if (axes[i] != spared) *axes[i] = least;
+}
+
 /* Products: skinny and deep ones as often as square ones, since each side is drawn by itself. One in 64 has a side, or a number of
  * batches, past the usual limits of a grid. */
 static struct fold_shape draw_sides(struct fold_random *r, size_t terms) {
@@ -98,6 +109,7 @@ static struct fold_shape draw_sides(struct fold_random *r, size_t terms) {
   const size_t rest = at_least_one(left / at_least_one(s.m));
   s.n = draw_size(r, lesser(rest, most));
   if (!deep) s.k = draw_size(r, at_least_one(rest / at_least_one(s.n)));
+  if (fold_random_once_in(r, 8)) make_two_equal(r, &s);
   return s;
 }
 

@@ -23,6 +23,7 @@ struct fold_hunt {
   bool first;                  /* ends with the first that is found */
   const char *folder;          /* for what is found */
   const uint64_t *expected;    /* of each subject: the claims whose refutation is known (a mask); NULL: none is */
+  const uint64_t *tails;       /* those by results that lack terms */
   const char *const *left_out; /* names of cases that are not run; NULL ends them; or NULL */
   const volatile int *stop;
 };

@@ -79,6 +79,7 @@ static bool claim_find(const struct process *p, const struct fold_against *a, bo
   *second = is_expected(p->hunt, a) || atomic_load(&of->any) & bit;
   if (*second && !a->finding.lost_tail) return false;
   const bool is_new = !(atomic_fetch_or(&of->lost_tail, bit) & bit);
+  if (is_expected(p->hunt, a)) return is_new && !(p->hunt->tails[a->subject] & bit);
   return *second ? is_new : !(atomic_fetch_or(&of->any, bit) & bit);
 }
 

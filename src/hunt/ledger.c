@@ -77,40 +77,65 @@ fold_status fold_ledger_read(const char *path, struct fold_ledger *ledger) {
   return status;
 }
 
+/* How much of a path is its folder, with the '/'. */
+static size_t folder_of(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? (size_t)(slash + 1 - path) : 0;
+}
+
 size_t fold_ledger_length(const struct fold_ledger *ledger) { return json_array_size(ledger->lines); }
 
 struct fold_ledger_line fold_ledger_at(const struct fold_ledger *ledger, size_t i) {
   const json_t *line = json_array_get(ledger->lines, i);
-  return (struct fold_ledger_line){.subject = text_at(line, "subject"),
-                                   .engine = text_at(line, "engine"),
-                                   .claim = text_at(line, "claim"),
-                                   .fixture = text_at(line, "fixture"),
-                                   .of_case = text_at(line, "case"),
-                                   .broken = json_is_true(json_object_get(line, "broken"))};
+  const char *fixture = text_at(line, "fixture");
+  struct fold_ledger_line of = {.subject = text_at(line, "subject"),
+                                .engine = text_at(line, "engine"),
+                                .claim = text_at(line, "claim"),
+                                .of_case = text_at(line, "case"),
+                                .broken = json_is_true(json_object_get(line, "broken"))};
+  snprintf(of.fixture, sizeof of.fixture, "%.*s%s", *fixture == '/' ? 0 : (int)folder_of(ledger->path), ledger->path,
+           fixture);
+  return of;
 }
 
-static json_t *line_of(const struct fold_registry *registry, const struct fold_find *find, uint64_t seed) {
+/* Below the ledger's folder a path is kept relative to it, so that both can be moved. */
+static void path_in(const char *ledger, const char *fixture, char path[PATH_MAX]) {
+  char folder[PATH_MAX], whole[PATH_MAX];
+  snprintf(folder, sizeof folder, "%.*s.", (int)folder_of(ledger), ledger);
+  if (!realpath(folder, path) || !realpath(fixture, whole)) {
+    snprintf(path, PATH_MAX, "%s", fixture);
+    return;
+  }
+  const size_t n = strlen(path);
+  const bool below = strncmp(whole, path, n) == 0 && whole[n] == '/';
+  snprintf(path, PATH_MAX, "%s", below ? whole + n + 1 : whole);
+}
+
+static json_t *line_of(const char *ledger, const struct fold_registry *registry, const struct fold_find *find,
+                       uint64_t seed) {
   size_t n_claims;
-  char number[24], date[40];
+  char number[24], date[40], path[PATH_MAX];
   const time_t now = time(NULL);
   struct tm parts;
   const struct fold_subject *subject = &registry->subjects[find->subject];
   snprintf(number, sizeof number, "0x%llx", (unsigned long long)seed);
+  path_in(ledger, find->path, path);
   strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
   return json_pack("{s:s,s:s,s:s,s:s,s:b,s:s,s:s,s:s,s:s}", "type", "found", "subject", subject->name, "engine",
                    fold_engine_name(subject->engine), "claim", fold_claims(&n_claims)[find->claim].name, "broken",
-                   find->broken, "fixture", find->path, "case", find->from, "seed", number, "date", date);
+                   find->broken, "fixture", path, "case", find->from, "seed", number, "date", date);
 }
 
 fold_status fold_ledger_add(struct fold_ledger *ledger, const struct fold_registry *registry,
                             const struct fold_find *find, uint64_t seed) {
   if (!ledger->path) return fold_ok();
-  json_t *line = line_of(registry, find, seed);
+  json_t *line = line_of(ledger->path, registry, find, seed);
   char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
   json_decref(line);
   if (!text) return fold_no_memory("for the ledger");
-  FILE *out = fopen(ledger->path, "a");
-  bool written = out && fprintf(out, "%s\n", text) > 0;
+  FILE *out = fopen(ledger->path, "a+");
+  const bool open = out && fseek(out, -1, SEEK_END) == 0 && fgetc(out) != '\n'; /* an editor left its last line so */
+  bool written = out && fprintf(out, "%s%s\n", open ? "\n" : "", text) > 0;
   if (out) written &= fclose(out) == 0;
   free(text);
   return written ? fold_ok() : not_written(ledger->path);

@@ -7,11 +7,13 @@
 #define FOLD_LEDGER_H
 
 #include <jansson.h>
+#include <limits.h>
 
 #include "hunt/hunt.h"
 
 struct fold_ledger_line {
-  const char *subject, *engine, *claim, *fixture, *of_case;
+  const char *subject, *engine, *claim, *of_case;
+  char fixture[PATH_MAX]; /* as the current folder has it; in the ledger a relative path begins at the ledger's folder */
   bool broken;
 };
 

@@ -9,15 +9,15 @@ enum { FOLD_LEFT_OUT = 4096 };
 
 /* Points to what the hunt itself points to. */
 struct fold_known {
-  uint64_t *expected;
+  uint64_t *expected, *tails;
   const char **left_out;
   size_t n_left_out;
 };
 
 /* Runs the ledger's fixtures of the hunt's subjects, and has the hunt expect their claims. Inputs that ended a process are not run,
- * and left out of the hunt. `holds` is called for each that does not fail any more. To be closed after the hunt. */
+ * and left out of the hunt. `told` is called for each that does not fail any more (holds), or whose file is gone. To be closed after the hunt. */
 fold_status fold_known_run(struct fold_hunt *hunt, const struct fold_ledger *ledger,
-                           void (*holds)(void *context, const struct fold_ledger_line *line), void *context,
+                           void (*told)(void *context, const struct fold_ledger_line *line, bool holds), void *context,
                            struct fold_known *known);
 void fold_known_close(struct fold_known *known);
 

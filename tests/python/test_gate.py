@@ -372,11 +372,11 @@ class Adapter(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "reference.py"), "w") as file:
                 file.write("import numpy as np\nclass Model:\n    def forward(self, x):\n        return x / np.sqrt((x * x).sum(-1, keepdims=True))\n")
-            for body, code, says in (("x / np.sqrt((x * x).sum(-1, keepdims=True))", 0, "PASS: "), ("np.zeros_like(x)", 1, "FAIL: "),
-                                     ("np.zeros_like(x)\nimport foldproof\nfoldproof.gate = lambda *_, **__: True\nfoldproof._gate.Gate.__bool__ = lambda _: True", 1, "FAIL: ")):
+            for body, problem, code, says in (("x.sum(-1)", "sum", 0, "PASS: "), ("x[:, 1:].sum(-1)", "sum", 1, "FAIL: "), ("x / np.sqrt((x * x).sum(-1, keepdims=True))", "rows", 0, "PASS: "), ("np.zeros_like(x)", "rows", 1, "FAIL: "),
+                                     ("np.zeros_like(x)\nimport foldproof\nfoldproof.gate = lambda *_, **__: True\nfoldproof._gate.Gate.__bool__ = lambda _: True", "rows", 1, "FAIL: ")):
                 with open(os.path.join(folder, "candidate.py"), "w") as file:
                     file.write(f"import numpy as np\nclass ModelNew:\n    def forward(self, x):\n        return {body}\n")
-                done = subprocess.run([sys.executable, example, "reference.py", "candidate.py", "1e-5", "--like", "numpy", "--time", "3"], cwd=folder, capture_output=True, text=True,
+                done = subprocess.run([sys.executable, example, "reference.py", "candidate.py", "1e-5", "--like", "numpy", "--time", "3", "--problem", problem], cwd=folder, capture_output=True, text=True,
                                       env=dict(os.environ, PYTHONPATH=sys.path[0]))
                 self.assertEqual((done.returncode, done.stdout.splitlines()[-1][:6]), (code, says), done)
 
