@@ -132,13 +132,19 @@ Test(fixture_write, a_case_that_was_read_is_written_as_it_was) {
       "[w-4]\nabout = drawn , by (chance]\nabout = this test\ndtype = f32\nop = sum\nrows = 1\ncols = 131073\n"
       "generator = ill_conditioned\nseed = 0x1\ncondition = 12345.5\n"
       "[w-5]\nabout = drawn , by (chance]\nprovenance = this test\ndtype = f16\nop = max\nrows = 1\ncols = 1\n"
-      "bits = 0x7c00\n";
+      "bits = 0x7c00\n"
+      "[w-6]\nabout = drawn , by (chance]\nprovenance = this test\ndtype = f32\nop = sum\nrows = 3\ncols = 100\n"
+      "values = 0*150, 1, 1, 1, -0*4, 0*143\n"
+      "[w-7]\nabout = drawn , by (chance]\nprovenance = this test\ndtype = i32\nop = sum\nrows = 1\ncols = 9\n"
+      "values = -7*9\n"
+      "[w-8]\nabout = drawn , by (chance]\nprovenance = this test\ndtype = f16\nop = sum\nrows = 1\ncols = 9\n"
+      "bits = 0x7e01*4, 0x0001*5\n";
   static char again[4096];
   SCRATCH(s);
   struct fold_cases first = {0}, second = {0};
   cr_assert_not_null(scratch_write(&s, "a.ini", text, sizeof text - 1));
   const fold_status status = fold_cases_load_file(scratch_path(&s, "a.ini"), &first);
-  cr_assert(status.code == FOLD_OK && first.n == 6, "%s", status.text);
+  cr_assert(status.code == FOLD_OK && first.n == 9, "%s", status.text);
   write_and_read(&s, first.at, first.n, &second);
   FILE *file = fopen(scratch_path(&s, "w.ini"), "rb");
   const size_t n = file ? fread(again, 1, sizeof again - 1, file) : 0;

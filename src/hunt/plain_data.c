@@ -83,7 +83,8 @@ fold_status fold_plain_data(const struct fold_case *from, size_t result, int lar
   const double none = product, one = product ? 2 : 1;
   const size_t extent = from->shape.k, places[] = {extent - 1, 0, extent / 2};
   const struct plain plain[] = {{one, none, 0, 0, false}, {one, one, 0, 0, false}},
-                     single = {none, none, one, 0, false};
+                     single = from->problem->op == FOLD_MIN ? (struct plain){one, one, -1, 0, false}
+                                                            : (struct plain){none, none, one, 0, false};
   const struct fold_shape of = fold_coordinates(from->problem, &from->shape, from->problem->inputs, result);
   if (extent == 0 || !from->literal) return fold_ok();
   for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) FOLD_TRY(add(from, &of, &plain[i], 0, cases));

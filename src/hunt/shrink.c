@@ -419,7 +419,7 @@ static fold_status shrink_values(struct shrinking *s) {
 static fold_status shrink_found(struct shrinking *s, const struct fold_case *before, size_t n) {
   FOLD_TRY(fold_case_copy(&before[n - 1], &s->found->origin));
   if (fold_is_hang(&s->found->finding)) { /* each candidate would cost the time limit */
-    s->found->whole = fold_case_all_elements(&before[n - 1]) > FOLD_WRITE_MOST;
+    s->found->whole = !fold_case_is_short(&before[n - 1]);
     return keep_last(before, n, 1, &s->found->cases);
   }
   FOLD_TRY(find_before(s, before, n));
@@ -429,7 +429,7 @@ static fold_status shrink_found(struct shrinking *s, const struct fold_case *bef
   } else {
     FOLD_TRY(look(s, LOOKS));
   }
-  s->found->whole = fold_case_all_elements(now_of(s)) > FOLD_WRITE_MOST;
+  s->found->whole = !fold_case_is_short(now_of(s));
   return fold_ok();
 }
 
