@@ -28,7 +28,7 @@ static void judge(double first, double new, double seen, size_t want_timed, cons
 Test(timed, takes_equal_times_for_work) { judge(9e-3, 5e-3, 5e-3, CALLS, NULL); }
 Test(timed, takes_a_slow_first_call_for_its_start) { judge(2, 5e-3, 5e-3, CALLS, NULL); }
 Test(timed, refuses_a_call_that_cannot_have_read) {
-  judge(9e-3, 5e-3, 1e-7, CALLS, "it did not read its input: a call on 8.39 MB took 0.1 us");
+  judge(9e-3, 5e-3, 1e-7, CALLS, " MB took 0.1 us, to read them takes ");
   judge(1e-7, 5e-3, 5e-3, CALLS, "it did not read its input");
 }
 Test(timed, refuses_faster_calls_on_inputs_seen_before) {
@@ -37,6 +37,21 @@ Test(timed, refuses_faster_calls_on_inputs_seen_before) {
   judge(9e-3, 5e-3, 2.6e-3, CALLS, NULL);
 }
 Test(timed, says_nothing_of_calls_that_were_not_made) { judge(0, 0, 0, 0, NULL); }
+
+/* The first call is on one row; how many terms and rows the others have, the seed decides. */
+Test(timed, draws_its_sizes) {
+  size_t terms[2], rows[2];
+  for (size_t i = 0; i < 2; i++) {
+    struct fold_cases cases = {0};
+    cr_assert_eq(fold_too_fast_cases(&sum, 77 + i, &cases).code, FOLD_OK);
+    const struct fold_case *last = &cases.at[cases.n - 1];
+    terms[i] = last->rows * last->cols, rows[i] = last->rows;
+    cr_expect(cases.at[0].rows == 1 && last->rows <= 8);
+    cr_expect(terms[i] > (1 << 21) - 8 && terms[i] <= 3 << 20, "%zu", terms[i]);
+    fold_cases_free(&cases);
+  }
+  cr_expect(terms[0] != terms[1] && rows[0] != rows[1]);
+}
 
 Test(timed, repeats_each_input_once) {
   struct fold_cases cases = {0};
