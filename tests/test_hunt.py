@@ -214,6 +214,9 @@ def check_ledger(folder):
     code, out, err = hunt(folder, *words[:-1], "elsewhere/l.jsonl")
     assert code == 1 and out.count("HOLDS: mine/tail on host, elsewhere/foldproof-found/found-") == 1, (out, err)
     assert f"elsewhere/{gone}: no such file: this line of the ledger is left out" in err and err.count("\n") == 1, err
+    (elsewhere / tail).unlink()
+    code, out, err = hunt(folder, *words[:-1], "elsewhere/l.jsonl")
+    assert code == 0 and "HOLDS" not in out and err.count(": no such file: ") == 2, (out, err)
     (folder / "lanes.jsonl").write_text((folder / "l.jsonl").read_text().splitlines()[0].replace("mine/tail", "mine/lanes").replace("mine/ends", "mine/lanes")
                                         .replace('"bounded"', '"same_bits_as"').replace('"broken":true', '"broken":false') + "\n")
     code, out, err = hunt(folder, "--guest", "./mine.so", "mine/lanes", "--claims", "bounded", "--cases", 64, "--ledger", "lanes.jsonl")
