@@ -239,16 +239,17 @@ static void spare_arrays(const char *text) {
 static void take_file(struct fold_selection_options *o) {
   static const char end[] = ".ini";
   static char folder[PATH_MAX], name[NAME_MAX + 1];
-  const char *path = o->selection.fixtures, *slash = path ? strrchr(path, '/') : NULL;
-  const size_t n = path ? strlen(path) : 0;
-  if (n < sizeof end || strcmp(path + n - strlen(end), end) != 0 || access(path, R_OK) != 0) return;
+  const char *path = o->selection.fixtures, *slash = path ? strrchr(path, '/') : NULL, *file = slash ? slash + 1 : path;
+  const size_t n = path ? strlen(file) : 0;
+  if (n < sizeof end || strcmp(file + n - strlen(end), end) != 0 || access(path, R_OK) != 0) return;
   if (fold_option_given(o, "fixture-folder")) return;
-  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-  snprintf(name, sizeof name, "%.*s", (int)(strlen(slash ? slash + 1 : path) - strlen(end)), slash ? slash + 1 : path);
-  o->selection.folder = slash == path ? "/" : folder;
+  snprintf(folder, sizeof folder, "%.*s", slash && slash > path ? (int)(slash - path) : 1, slash ? path : ".");
+  snprintf(name, sizeof name, "%.*s", (int)(n - strlen(end)), file);
+  o->selection.folder = folder;
   o->selection.fixtures = name;
-  if (!fold_option_given(o, "set")) o->selection.set = "all";
-  if (!fold_option_given(o, "set")) o->given[o->n_given++] = "set";
+  if (fold_option_given(o, "set")) return;
+  o->selection.set = "all";
+  o->given[o->n_given++] = "set";
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {

@@ -156,16 +156,22 @@ static const enum fold_claim_id of_runs[] = {FOLD_RUN_TO_RUN,       FOLD_LAUNCH_
                                              FOLD_STRIDE_INVARIANT, FOLD_SPLIT_INVARIANT,  FOLD_PERMUTATION_INVARIANT};
 enum { OF_RUNS = sizeof of_runs / sizeof *of_runs };
 
+/* Whether the subject makes the claim for that operation, and the selection asks for it. */
+static bool is_asked(const struct fold_selection *selection, const struct fold_subject *subject, enum fold_claim_id id,
+                     enum fold_op op) {
+  size_t n;
+  const uint64_t promised = selection->probe ? UINT64_MAX : fold_claims_of(subject, op) | subject->named;
+  return promised & FOLD_CLAIM(id) && fold_selects_claim_of(selection, &fold_claims(&n)[id], op);
+}
+
 static char *draw_claims(struct fold_random *r, const struct fold_selection *selection,
                          const struct fold_subject *subject, const struct fold_problem *problem, const char *always) {
   const char *own[OF_RUNS];
   size_t n = 0, n_claims;
   char *text = NULL;
   const struct fold_claim *claims = fold_claims(&n_claims);
-  const uint64_t promised = selection->probe ? UINT64_MAX : fold_claims_of(subject, problem->op) | subject->named;
   for (size_t i = 0; i < OF_RUNS; i++)
-    if (promised >> of_runs[i] & 1 && fold_selects_claim_of(selection, &claims[of_runs[i]], problem->op))
-      own[n++] = claims[of_runs[i]].name;
+    if (is_asked(selection, subject, of_runs[i], problem->op)) own[n++] = claims[of_runs[i]].name;
   const char *also = n > 0 && fold_random_once_in(r, 3) ? own[fold_random_below(r, n)] : "";
   if (*always) also = always;
   if (asprintf(&text, "%s%s%s", RESULTS, *also ? "," : "", also) < 0) return NULL;
@@ -359,16 +365,10 @@ static bool is_hunted(const struct fold_selection *selection, const struct fold_
   return fold_selects_subject(selection, s) && !fold_engine_has_ranks(s->engine) && !s->vector;
 }
 
-/* Whether it claims anything that the selection asks for. */
-static bool claims_any(const struct fold_selection *selection, const struct fold_subject *s) {
-  size_t n;
-  const struct fold_claim *claims = fold_claims(&n);
-  for (int id = 0; id < FOLD_PROBLEMS; id++) {
-    const enum fold_op op = fold_problem((enum fold_problem_id)id)->op;
-    const uint64_t promised = fold_claims_of(s, op) | s->named;
-    for (size_t k = 0; k < n && s->problems >> id & 1; k++)
-      if (promised & FOLD_CLAIM(k) && fold_selects_claim_of(selection, &claims[k], op)) return true;
-  }
+static bool is_asked_any(const struct fold_selection *selection, const struct fold_subject *s) {
+  for (int id = 0; id < FOLD_PROBLEMS; id++)
+    for (int k = 0; k < FOLD_CLAIMS && s->problems >> id & 1; k++)
+      if (is_asked(selection, s, (enum fold_claim_id)k, fold_problem((enum fold_problem_id)id)->op)) return true;
   return false;
 }
 
@@ -400,7 +400,7 @@ fold_status fold_draw_open(const struct fold_registry *registry, const struct fo
   for (size_t i = 0; i < registry->n; i++) {
     const struct fold_subject *s = &registry->subjects[i];
     if (!is_hunted(selection, s)) continue;
-    if (claims_any(selection, s))
+    if (is_asked_any(selection, s))
       d->subjects[d->n++] = i;
     else
       other = s;

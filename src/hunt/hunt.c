@@ -156,6 +156,14 @@ static fold_status check_folder(const char *folder, bool *made) {
   return fold_error(fold_write_code(errno), "%.200s: cannot be written: %s", folder, strerror(errno));
 }
 
+/* What is expected counts as found. */
+static void begin_found(const struct fold_hunt *hunt, struct fold_hunt_shared *shared) {
+  for (size_t i = 0; i < hunt->registry->n && hunt->expected; i++) {
+    shared->refuted[i].any = hunt->expected[i];
+    shared->refuted[i].lost_tail = hunt->tails[i];
+  }
+}
+
 fold_status fold_hunt_run(const struct fold_hunt *hunt, const struct fold_hunt_sink *sink, struct fold_hunted *hunted) {
   struct hunting h = {.hunt = hunt, .sink = sink, .hunted = hunted, .begun = fold_now(), .status = fold_ok()};
   struct fold_draw draw;
@@ -166,6 +174,7 @@ fold_status fold_hunt_run(const struct fold_hunt *hunt, const struct fold_hunt_s
   FOLD_TRY(check_folder(hunt->folder, &made));
   h.shared = mmap(NULL, shared_bytes(hunt), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (h.shared == MAP_FAILED) return fold_no_memory("for a hunt");
+  begin_found(hunt, h.shared);
   const fold_status status = hunt->selection->here ? run_here(&h) : run_lanes(&h);
   munmap(h.shared, shared_bytes(hunt));
   if (made) rmdir(hunt->folder); /* if it is empty */

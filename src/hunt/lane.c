@@ -76,10 +76,9 @@ static bool is_expected(const struct fold_hunt *hunt, const struct fold_against 
 static bool claim_find(const struct process *p, const struct fold_against *a, bool *second) {
   struct fold_hunt_refuted *of = &p->shared->refuted[a->subject];
   const uint64_t bit = FOLD_CLAIM(a->claim);
-  *second = is_expected(p->hunt, a) || atomic_load(&of->any) & bit;
+  *second = atomic_load(&of->any) & bit;
   if (*second && !a->finding.lost_tail) return false;
   const bool is_new = !(atomic_fetch_or(&of->lost_tail, bit) & bit);
-  if (is_expected(p->hunt, a)) return is_new && !(p->hunt->tails[a->subject] & bit);
   return *second ? is_new : !(atomic_fetch_or(&of->any, bit) & bit);
 }
 
@@ -115,10 +114,10 @@ static fold_status keep_find(const struct process *p, const struct fold_cases *c
 /* Whether it is to be made small by this process: neither expected nor found already (but for lost last terms), nor after the first one if that
  * ends the hunt. */
 static bool is_new(const struct process *p, const struct fold_against *a, bool *second) {
-  if (is_expected(p->hunt, a) && !a->finding.lost_tail) return false;
+  if (!claim_find(p, a, second)) return false;
   if (p->hunt->first && atomic_exchange(&p->shared->first_is_taken, true)) return false;
   if (p->hunt->first) p->shared->over = 1;
-  return claim_find(p, a, second);
+  return true;
 }
 
 static fold_status keep_finds(const struct process *p, const struct fold_cases *cases,
